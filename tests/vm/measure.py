@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Measure how late releases are, on the bench, in virtual time.
+
+The tests, the demo and ``make bench`` all take their figures from here, so that they mean
+the same thing. Three kinds are measured: an RT task, a raw RT timer tick (both by
+examples/latency) and, on the untouched kernel, a pinned hard hrtimer
+(tests/vm/modules/hrt_latency); under three conditions: an idle guest, a loaded one, and a
+loaded one in which a driver keeps interrupts off for 20 ms at a time (tests/vm/load).
+
+    result = measure("task", "irqoff", seconds=3)
+    print(result.max_ns, result.releases, result.skipped, result.load)
+
+Several cases in one boot: measure_all([Case("task", "idle", 3), Case("task", "load", 3)]).
+
+Lateness is the clock at the first instruction of the task (handler) minus the moment of
+that release, start + k * period, in ns. See docs/measuring.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+HERE = Path(__file__).resolve().parent
+TREE = HERE.parent.parent
+VM = HERE / "vm"
+LOAD_SOURCE = HERE / "load.d" / "load.c"
+
+Kind = Literal["task", "tick", "hrtimer"]
+Condition = Literal["idle", "load", "irqoff"]
+
+# What the load must at least have done in each virtual second for a figure to count. About
+# half of what it does on one CPU under --icount beside a 1 ms RT task; see docs/measuring.md.
+LOAD_FLOORS_PER_S: dict[str, float] = {}
+# Sections of 20 ms with interrupts off, in each second.
+SECTIONS_PER_S = 8
+
+_MARK = "MEASURE "
+
+
+class MeasureError(Exception):
+    """The measurement could not be made, or it does not count."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One measurement: what is measured, under what, for how many virtual seconds."""
+
+    kind: Kind
+    condition: Condition
+    seconds: float = 3.0
+    period_us: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}: {self.kind!r}")
+        if self.condition not in get_args(Condition):
+            raise ValueError(
+                f"condition must be one of {', '.join(get_args(Condition))}: {self.condition!r}"
+            )
+        if not 0 < self.seconds <= 3600:
+            raise ValueError(f"seconds must be above 0 and at most 3600: {self.seconds}")
+        if not 50 <= self.period_us <= 1_000_000:
+            raise ValueError(f"period_us must be 50 to 1000000: {self.period_us}")
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """The outcome of one case; all times in ns."""
+
+    case: Case
+    releases: int
+    """Jobs that ran."""
+    expected: int
+    """Releases due from the start to the last job that ran."""
+    skipped: int
+    """expected - releases; anything but 0 is a failure."""
+    min_ns: int
+    mean_ns: float
+    max_ns: int
+    histogram: dict[int, int]
+    """Count by lower edge of a bin, in ns; empty bins left out; the last is open-ended."""
+    bin_ns: int
+    overflow: int
+    """How many of the releases were beyond the last bin; counted under its upper edge."""
+    load: dict[str, float] = field(default_factory=dict)
+    """What tests/vm/load reports as done; empty when idle."""
+
+    def percentile_ns(self, percent: float) -> int:
+        """The upper edge of the bin that `percent` of the releases do not exceed."""
+        if not 0 <= percent <= 100:
+            raise ValueError(f"percent must be 0 to 100: {percent}")
+        left = self.releases * percent / 100
+        for edge in sorted(self.histogram):
+            left -= self.histogram[edge]
+            if left <= 0:
+                return edge + self.bin_ns
+        return self.max_ns
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return dataclasses.asdict(self)
+
+
+def build_load(directory: Path) -> Path:
+    """Compile the load program statically into `directory` unless it is there and current."""
+    program = directory / "load"
+    if program.exists() and program.stat().st_mtime >= LOAD_SOURCE.stat().st_mtime:
+        return program
+    directory.mkdir(parents=True, exist_ok=True)
+    command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static"]
+    subprocess.run([*command, "-o", str(program), str(LOAD_SOURCE)], check=True)
+    return program
+
+
+def _guest_script(cases: Sequence[Case]) -> str:
+    """The shell text that makes the measurements and prints them between marks."""
+    lines = ["set -e"]
+    for number, case in enumerate(cases):
+        module = "hrt_latency" if case.kind == "hrtimer" else "rt_latency"
+        parameters, status = f"/sys/module/{module}/parameters", f"/sys/kernel/{module}"
+        lines.append(f"echo 0 > {status}/running")
+        lines.append(f"echo {case.period_us} > {parameters}/period_us")
+        if case.kind != "hrtimer":
+            lines.append(f"echo {case.kind} > {parameters}/mode")
+        lines.append(f"echo 1 > {status}/running")
+        lines.append(f"echo {_MARK}load {number}")
+        if case.condition == "idle":
+            lines.append(f"sleep {case.seconds:g}")
+        else:
+            load = ["/load", "--json", f"--seconds={case.seconds:g}"]
+            for name, floor in LOAD_FLOORS_PER_S.items():
+                load.append(f"--min-{name}={floor * case.seconds:g}")
+            if case.condition == "irqoff":
+                load.append("--irqoff=process,timer,tasklet")
+                load.append(f"--min-sections={int(SECTIONS_PER_S * case.seconds)}")
+            lines.append(shlex.join(load))
+        lines.append(f"echo 0 > {status}/running")
+        for name in ("summary", "histogram"):
+            lines.append(f"echo {_MARK}{name} {number}")
+            lines.append(f"cat {status}/{name}")
+        lines.append(f"echo {_MARK}end {number}")
+    return "\n".join(lines)
+
+
+def parse(text: str, cases: Sequence[Case]) -> list[Lateness]:
+    """Make results of what the guest printed; raises MeasureError where something is missing."""
+    sections: dict[tuple[str, int], list[str]] = {}
+    current: list[str] = []
+    for line in text.replace("\r", "").splitlines():
+        if line.startswith(_MARK):
+            name, number = line[len(_MARK) :].split()
+            current = sections.setdefault((name, int(number)), [])
+        elif line.strip():
+            current.append(line.strip())
+
+    results = []
+    for number, case in enumerate(cases):
+        if ("end", number) not in sections:
+            raise MeasureError(f"{case}: the guest did not finish it:\n{text}")
+        summary = dict(word.split("=", 1) for word in sections["summary", number][0].split())
+        histogram: dict[int, int] = {}
+        bin_ns, overflow = 0, 0
+        for line in sections["histogram", number]:
+            key, value = line.split()
+            if key == "bin_ns":
+                bin_ns = int(value)
+            else:
+                histogram[int(key.rstrip("+"))] = int(value)
+                overflow += int(value) if key.endswith("+") else 0
+        load: dict[str, float] = {}
+        if case.condition != "idle":
+            load = json.loads(sections["load", number][-1])
+        result = Lateness(
+            case=case,
+            releases=int(summary["releases"]),
+            expected=int(summary["expected"]),
+            skipped=int(summary["skipped"]),
+            min_ns=int(summary["min_ns"]),
+            mean_ns=int(summary["sum_ns"]) / max(1, int(summary["releases"])),
+            max_ns=int(summary["max_ns"]),
+            histogram=histogram,
+            bin_ns=bin_ns,
+            overflow=overflow,
+            load=load,
+        )
+        if sum(histogram.values()) != result.releases:
+            raise MeasureError(f"{case}: the histogram and the releases differ: {result}")
+        if result.expected * case.period_us < case.seconds * 1e6:
+            raise MeasureError(f"{case}: measured for less than {case.seconds} s: {result}")
+        results.append(result)
+    return results
+
+
+def measure_all(
+    cases: Sequence[Case],
+    *,
+    kernel: str = "6.1",
+    flavour: str = "cloud",
+    icount: bool = True,
+    smp: int = 1,
+    timeout_s: float | None = None,
+    build: Path | None = None,
+    log: Path | None = None,
+) -> list[Lateness]:
+    """Make the cases' measurements in one boot, in order.
+
+    The hrtimer's cases need the untouched kernel, so they cannot share a boot with the others.
+    Raises MeasureError when the guest failed, the load did less than its minimum, or a figure
+    does not cover the time asked for; lateness and skips are the caller's to judge.
+    """
+    kinds = {case.kind == "hrtimer" for case in cases}
+    if len(kinds) != 1:
+        raise ValueError("one boot measures either hrtimer cases or RT ones, and at least one")
+    modules = "hog hrt_latency" if kinds == {True} else "tactus_core tactus hog rt_latency"
+    load = build_load(build or TREE / "build" / "host")
+    if timeout_s is None:
+        timeout_s = 60 + sum(case.seconds for case in cases) * 30
+    command = [str(VM), "run", f"--kernel={kernel}", f"--flavour={flavour}"]
+    command += ["--icount"] if icount else [f"--smp={smp}"]
+    command += [f"--timeout={timeout_s:g}", f"--modules={modules}", f"--put={load}:/load"]
+    command += [f"--log={log}"] if log else []
+    command += ["--", _guest_script(cases)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        raise MeasureError(
+            f"the bench exited with {done.returncode}:\n{done.stderr}\n{done.stdout}"
+        )
+    return parse(done.stdout, cases)
+
+
+def measure(
+    kind: Kind,
+    condition: Condition,
+    seconds: float = 3.0,
+    *,
+    period_us: int = 1000,
+    kernel: str = "6.1",
+    flavour: str = "cloud",
+    icount: bool = True,
+    smp: int = 1,
+    timeout_s: float | None = None,
+    build: Path | None = None,
+    log: Path | None = None,
+) -> Lateness:
+    """Make one measurement in a boot of its own; see measure_all()."""
+    return measure_all(
+        [Case(kind, condition, seconds, period_us)],
+        kernel=kernel,
+        flavour=flavour,
+        icount=icount,
+        smp=smp,
+        timeout_s=timeout_s,
+        build=build,
+        log=log,
+    )[0]
+
+
+def table(results: Sequence[Lateness]) -> str:
+    """The results as lines for people."""
+    lines = [
+        f"{'kind':<8} {'condition':<9} {'releases':>8} {'skipped':>7} "
+        f"{'min ns':>8} {'mean ns':>9} {'max ns':>10}"
+    ]
+    for result in results:
+        lines.append(
+            f"{result.case.kind:<8} {result.case.condition:<9} {result.releases:>8} "
+            f"{result.skipped:>7} {result.min_ns:>8} {result.mean_ns:>9.0f} {result.max_ns:>10}"
+        )
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure from the command line: ``python3 tests/vm/measure.py tick task hrtimer``."""
+    parser = argparse.ArgumentParser(description="Measure release lateness on the bench.")
+    parser.add_argument("kinds", nargs="+", choices=get_args(Kind))
+    parser.add_argument(
+        "--condition", action="append", choices=get_args(Condition), help="default: all three"
+    )
+    parser.add_argument("--seconds", type=float, default=3.0, help="virtual; default 3")
+    parser.add_argument("--period-us", type=int, default=1000)
+    parser.add_argument("--kernel", default="6.1")
+    parser.add_argument("--flavour", default="cloud")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    options = parser.parse_args(arguments)
+    conditions = options.condition or get_args(Condition)
+    results: list[Lateness] = []
+    try:
+        for kind in dict.fromkeys(options.kinds):
+            cases = [Case(kind, c, options.seconds, options.period_us) for c in conditions]
+            results += measure_all(cases, kernel=options.kernel, flavour=options.flavour)
+    except (MeasureError, ValueError) as error:
+        print(f"measure: {error}", file=sys.stderr)
+        return 1
+    if options.json:
+        for result in results:
+            print(json.dumps(result.as_dict()))
+    else:
+        print(table(results))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
