@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The bench: stock kernels in QEMU, the project's modules and somebody's command."""

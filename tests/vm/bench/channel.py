@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host's end of the memory that the guest writes its results to (init/init.c tells why)."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from enum import IntEnum
+from pathlib import Path
+
+MAGIC = 0x3168636E65427654
+RING_OFFSET = 4096
+HEAD, TAIL = 8, 64
+
+
+class Record(IntEnum):
+    """Kinds of records; keep in step with init/init.c."""
+
+    STDOUT = 1
+    STDERR = 2
+    FILE = 3
+    DATA = 4
+    FILE_FAILED = 5
+    STATUS = 6
+    SETUP_FAILED = 7
+    KMSG = 8
+    READY = 9
+
+
+class Channel:
+    """A file in memory that QEMU shows to the guest as a PCI device."""
+
+    def __init__(self, bytes_: int = 32 << 20) -> None:
+        folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        handle, name = tempfile.mkstemp(prefix="vm-channel-", dir=folder)
+        self.path = Path(name)
+        self.bytes = bytes_
+        os.ftruncate(handle, bytes_)
+        self._map = mmap.mmap(handle, bytes_)
+        os.close(handle)
+        struct.pack_into("@Q", self._map, 0, MAGIC)
+        self._ring = bytes_ - RING_OFFSET
+        self._tail = 0
+        self._pending = bytearray()
+
+    def qemu_args(self) -> list[str]:
+        """The device, for QEMU's command line."""
+        return [
+            "-object",
+            f"memory-backend-file,id=channel,share=on,mem-path={self.path},size={self.bytes}",
+            "-device", "ivshmem-plain,memdev=channel",
+        ]
+
+    def records(self) -> Iterator[tuple[Record, bytes]]:
+        """What the guest has sent since the last call; a record cut off stays for the next."""
+        # Native order: one aligned load, as the guest's one aligned store deserves.
+        (head,) = struct.unpack_from("@Q", self._map, HEAD)
+        while self._tail < head:
+            at = self._tail % self._ring
+            part = min(head - self._tail, self._ring - at)
+            self._pending += self._map[RING_OFFSET + at:RING_OFFSET + at + part]
+            self._tail += part
+        # Gives the room back only after the bytes are copied.
+        struct.pack_into("@Q", self._map, TAIL, self._tail)
+        at = 0
+        while len(self._pending) - at >= 8:
+            kind, size = struct.unpack_from("<II", self._pending, at)
+            if len(self._pending) - at - 8 < size:
+                break
+            yield Record(kind), bytes(self._pending[at + 8:at + 8 + size])
+            at += 8 + size
+        del self._pending[:at]
+
+    def close(self) -> None:
+        """Gives the memory back."""
+        self._map.close()
+        self.path.unlink(missing_ok=True)

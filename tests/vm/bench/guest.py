@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs one guest from boot to its end and sorts out how it ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import console, initrd
+from .channel import Channel, Record
+from .common import EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
+from .kernels import Kernel
+from .modules import Plan
+
+QEMU = "qemu-system-x86_64"
+POLL_S = 0.02
+PANIC_GRACE_S = 5.0
+
+
+@dataclass
+class Job:
+    """One run, as the command line asks for it."""
+
+    kernel: Kernel
+    plan: Plan
+    command: str
+    smp: int = 1
+    icount: bool = False
+    busy: bool = False
+    timeout_s: float = 300.0
+    memory: str = "512M"
+    puts: list[str] = field(default_factory=list)
+    gets: list[tuple[str, Path]] = field(default_factory=list)
+    log: Path | None = None
+    append: str = ""
+    qemu: str = ""
+    allowed: list[re.Pattern[str]] = field(default_factory=list)
+
+
+def _command_line(job: Job, channel: Channel, image_initrd: Path, log: Path) -> list[str]:
+    append = (
+        # HPET off: in its legacy mode it keeps IRQ 8 to itself. Panic at the first oops and reset
+        # at once (-no-reboot makes that an end): what runs after an oops proves nothing.
+        "console=ttyS0,115200 rdinit=/init hpet=disable oops=panic panic=-1 "
+        f"printk.devkmsg=on {job.append}"
+    ).strip()
+    args = [
+        QEMU, "-machine", "pc", "-cpu", "max", "-smp", str(job.smp), "-m", job.memory,
+        "-nodefaults", "-display", "none", "-no-reboot",
+        "-chardev", f"file,id=console,path={log}", "-serial", "chardev:console",
+        "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
+        "-kernel", str(job.kernel.image), "-initrd", str(image_initrd), "-append", append,
+        *channel.qemu_args(),
+    ]
+    if job.icount:
+        args += ["-accel", "tcg", "-icount", "shift=0,sleep=off",
+                 "-rtc", "clock=vm,base=2026-01-01T00:00:00", "-seed", "42"]
+    else:
+        # Multi-threaded TCG keeps stale code after one CPU patches another's: one thread only.
+        args += ["-accel", "tcg,thread=single", "-rtc", "base=2026-01-01T00:00:00"]
+    return args + shlex.split(job.qemu)
+
+
+class _Files:
+    """Writes the files that --get asked for as their parts arrive."""
+
+    def __init__(self, gets: list[tuple[str, Path]]) -> None:
+        self._gets = gets
+        self._now: int | None = None
+        self.failed: list[str] = []
+
+    def start(self, data: bytes) -> None:
+        self.stop()
+        number, mode = struct.unpack_from("<II", data)
+        below = data[8:].decode()
+        guest, host = self._gets[number]
+        if below:
+            host = host / below.lstrip("/")
+        elif host.is_dir():
+            host = host / os.path.basename(guest)
+        try:
+            host.parent.mkdir(parents=True, exist_ok=True)
+            self._now = os.open(host, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode | 0o600)
+        except OSError as error:
+            self.failed.append(f"--get {guest}: {error}")
+
+    def data(self, data: bytes) -> None:
+        if self._now is not None:
+            with memoryview(data) as view:
+                at = 0
+                while at < len(data):
+                    at += os.write(self._now, view[at:])
+
+    def fail(self, data: bytes) -> None:
+        self.stop()
+        self.failed.append(f"--get: {data[4:].decode(errors='replace')}")
+
+    def stop(self) -> None:
+        if self._now is not None:
+            os.close(self._now)
+            self._now = None
+
+
+def _panicked(log: Path) -> bool:
+    try:
+        with open(log, "rb") as handle:
+            handle.seek(max(0, log.stat().st_size - 65536))
+            return b"Kernel panic" in handle.read()
+    except OSError:
+        return False
+
+
+def _tail(text: str, lines: int = 15) -> str:
+    return "\n".join(f"  | {line}" for line in text.strip().splitlines()[-lines:])
+
+
+class _Run:
+    """The state of one run; `status` and `setup` come from the guest, if it gets that far."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.files = _Files(job.gets)
+        self.status: int | None = None
+        self.setup: str | None = None
+        self.ready = False
+        self.kmsg = bytearray()
+        self.timed_out = False
+
+    def take(self, channel: Channel) -> None:
+        for kind, data in channel.records():
+            if kind == Record.STDOUT:
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+            elif kind == Record.STDERR:
+                sys.stderr.buffer.write(data)
+                sys.stderr.buffer.flush()
+            elif kind == Record.FILE:
+                self.files.start(data)
+            elif kind == Record.DATA:
+                self.files.data(data)
+            elif kind == Record.FILE_FAILED:
+                self.files.fail(data)
+            elif kind == Record.KMSG:
+                self.kmsg += data
+            elif kind == Record.STATUS:
+                (self.status,) = struct.unpack("<i", data)
+            elif kind == Record.SETUP_FAILED:
+                self.setup = data.decode(errors="replace")
+            elif kind == Record.READY:
+                self.ready = True
+
+    def wait(self, qemu: subprocess.Popen[bytes], channel: Channel, log: Path) -> None:
+        end = time.monotonic() + self.job.timeout_s
+        panic_end: float | None = None
+        looked = time.monotonic()
+        while qemu.poll() is None:
+            self.take(channel)
+            now = time.monotonic()
+            if now > end:
+                self.timed_out = True
+                return
+            if now - looked > 1.0:
+                looked = now
+                if panic_end is None and _panicked(log):
+                    panic_end = now + PANIC_GRACE_S
+            if panic_end is not None and now > panic_end:
+                return
+            time.sleep(POLL_S)
+
+    def verdict(self, log_text: str, qemu_said: str, qemu_status: int | None) -> int:
+        """The exit status of `vm run`, its reason told on stderr."""
+        kernel_log = f"{log_text}\n{console.kmsg_text(bytes(self.kmsg))}"
+        bad = list(dict.fromkeys(
+            re.sub(r"^(<\d+>)?\[ *\d+\.\d+\](\[ *[TC]\d+\])? *", "", line)
+            for line in console.trouble(kernel_log, self.job.allowed)
+        ))
+        if bad:
+            say("the guest's kernel complained:")
+            for line in bad[:10]:
+                print(f"  | {line}", file=sys.stderr)
+            if self.setup:
+                say(self.setup)
+            return EXIT_KERNEL
+        if self.setup is not None:
+            say(self.setup)
+            print(_tail(console.kmsg_text(bytes(self.kmsg)) or log_text, 8), file=sys.stderr)
+            return EXIT_SETUP
+        if self.status is not None:
+            for text in self.files.failed:
+                say(text)
+            return EXIT_SETUP if self.files.failed and not self.status else self.status
+        if self.timed_out:
+            where = "the command ran" if self.ready else "the guest booted"
+            say(f"no end after {self.job.timeout_s:g} s, while {where}; the console ended with:")
+            print(_tail(log_text), file=sys.stderr)
+            return EXIT_TIMEOUT
+        if qemu_status != 0 and not log_text.strip():
+            say(f"QEMU did not start: {qemu_said.strip() or 'no reason given'}")
+            return EXIT_SETUP
+        say("the guest stopped without a word (reset or powered off); the console ended with:")
+        print(_tail(log_text), file=sys.stderr)
+        return EXIT_KERNEL
+
+
+def run(job: Job) -> int:
+    """Boots, runs, collects; the exit status for `vm run`.
+
+    Raises BenchError when the run cannot even be started.
+    """
+    if job.icount and job.smp > 1:
+        raise BenchError("--smp above 1 does not go with --icount")
+    image = initrd.write(job.kernel.release, job.plan, job.command, job.puts,
+                         [guest for guest, _ in job.gets], job.busy)
+    memory_folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    channel = Channel()
+    try:
+        with tempfile.TemporaryDirectory(prefix="vm-", dir=memory_folder) as folder:
+            image_path = Path(folder, "initrd")
+            image_path.write_bytes(image)
+            log = Path(folder, "console")
+            said = Path(folder, "qemu")
+            state = _Run(job)
+            with open(said, "wb") as said_handle:
+                try:
+                    qemu = subprocess.Popen(
+                        _command_line(job, channel, image_path, log), stdin=subprocess.DEVNULL,
+                        stdout=said_handle, stderr=said_handle, start_new_session=True,
+                    )
+                except FileNotFoundError:
+                    raise BenchError(f"{QEMU} is missing: install qemu-system-x86") from None
+                try:
+                    state.wait(qemu, channel, log)
+                finally:
+                    if qemu.poll() is None:
+                        qemu.send_signal(signal.SIGKILL)
+                    qemu.wait()
+                    state.take(channel)
+                    state.files.stop()
+                    text = _read(log)
+                    if job.log:
+                        job.log.parent.mkdir(parents=True, exist_ok=True)
+                        job.log.write_text(text, encoding="utf-8")
+            return state.verdict(text, _read(said), qemu.returncode)
+    finally:
+        channel.close()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8", errors="replace").replace("\r\n", "\n")
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds, fetches and caches stock kernels: image, modules and headers, never installed.
+
+No package version is written down anywhere: what is asked for is "6.1, cloud", and the newest
+package that fits is taken, or the newest cached one when the lists cannot be had.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .apt import Apt, Package, version_key
+from .common import BenchError, cache_dir, locked, output_of, say
+
+FLAVOURS = {"cloud": "-cloud", "generic": "", "rt": "-rt"}
+
+# Which Debian release carries which kernel that this machine's compiler can build modules for.
+SUITES = {"6.1": "bookworm", "6.12": "bookworm"}
+DEFAULT = "6.1"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One unpacked kernel. `root` is the folder that its packages were unpacked in."""
+
+    release: str
+    version: str
+    flavour: str
+    root: Path
+    image: Path
+    config: Path | None
+    kdir: Path
+    modules: Path
+
+    def as_json(self) -> dict[str, str]:
+        """The fields as text, for --json."""
+        return {name: str(value) for name, value in asdict(self).items()}
+
+    def has_config(self, symbol: str) -> bool:
+        """True if the kernel's configuration has the symbol as y or m."""
+        if self.config is None:
+            return False
+        text = self.config.read_text(encoding="utf-8", errors="replace")
+        return re.search(rf"^{re.escape(symbol)}=[ym]$", text, re.M) is not None
+
+
+def _home() -> Path:
+    return cache_dir() / "kernels"
+
+
+def _load(folder: Path) -> Kernel | None:
+    """The kernel described by a cache folder, None if it is not complete."""
+    try:
+        data = json.loads((folder / "kernel.json").read_text(encoding="utf-8"))
+        root = folder / "root"
+        return Kernel(
+            release=data["release"],
+            version=data["version"],
+            flavour=data["flavour"],
+            root=root,
+            image=root / data["image"],
+            config=root / data["config"],
+            kdir=root / data["kdir"],
+            modules=root / data["modules"],
+        )
+    except (OSError, KeyError, json.JSONDecodeError):
+        return None
+
+
+def cached() -> list[Kernel]:
+    """All kernels in the cache, oldest version first."""
+    folders = sorted(_home().glob("*/kernel.json")) if _home().is_dir() else []
+    found = [kernel for folder in folders if (kernel := _load(folder.parent))]
+    return sorted(found, key=lambda kernel: (version_key(kernel.version), kernel.flavour))
+
+
+def _fits(release: str, wanted: str, flavour: str) -> bool:
+    """True if a release is of the wanted series ("6.1", "6.1.0-56", a whole release) and flavour."""
+    if not release.endswith("-amd64"):
+        return False
+    base = release.removesuffix("-amd64")
+    if release == wanted:
+        return True
+    suffix = FLAVOURS[flavour]
+    if suffix:
+        if not base.endswith(suffix):
+            return False
+        base = base.removesuffix(suffix)
+    elif base.endswith(("-cloud", "-rt")):
+        return False
+    return re.match(re.escape(wanted) + r"(\D|$)", base) is not None
+
+
+def _newest_cached(wanted: str, flavour: str) -> Kernel | None:
+    fitting = [kernel for kernel in cached() if _fits(kernel.release, wanted, flavour)]
+    return fitting[-1] if fitting else None
+
+
+def _suite_of(wanted: str) -> str:
+    series = ".".join(wanted.split(".")[:2]).split("-")[0]
+    series = re.sub(r"\D*$", "", series)
+    try:
+        return SUITES[series]
+    except KeyError:
+        raise BenchError(
+            f"kernel {wanted} is not known; known are {', '.join(SUITES)}, each as"
+            f" {', '.join(FLAVOURS)}"
+        ) from None
+
+
+def _closure(apt: Apt, names: list[str]) -> list[Package]:
+    """The named packages with those parts of the kernel's that they depend on."""
+    part = re.compile(r"^linux-(image|headers|modules|kbuild|binary)-|^linux-base-\d")
+    found: dict[str, Package] = {}
+    while names:
+        newest = apt.newest(names)
+        for name in names:
+            if name not in newest:
+                raise BenchError(f"package {name} is depended on but not to be had")
+        found.update(newest)
+        names = sorted({dep for package in newest.values() for dep in package.depends
+                        if part.match(dep) and dep not in found})
+    return list(found.values())
+
+
+def _fetch(apt: Apt, image: Package, flavour: str) -> Kernel:
+    release = image.name.removeprefix("linux-image-")
+    folder = _home() / f"{release}_{image.version.replace(':', '_').replace('/', '_')}"
+    with locked(_home() / f"{release}.lock"):
+        kernel = _load(folder)
+        if kernel:
+            return kernel
+        say(f"fetching kernel {release} ({image.version})")
+        scratch = folder.with_name(folder.name + ".new")
+        shutil.rmtree(scratch, ignore_errors=True)
+        debs = apt.download(_closure(apt, [image.name, f"linux-headers-{release}"]),
+                            scratch / "debs")
+        root = scratch / "root"
+        root.mkdir()
+        for deb in debs:
+            output_of(["dpkg", "-x", str(deb), str(root)], f"unpacking {deb.name}")
+        shutil.rmtree(scratch / "debs")
+        data = _describe(root, release)
+        data |= {"release": release, "version": image.version, "flavour": flavour}
+        # The headers name their common part by the place where installing would put it; the
+        # final one is written down, so that the tree can be moved into place in one step.
+        makefile = root / data["kdir"] / "Makefile"
+        makefile.write_text(
+            makefile.read_text(encoding="utf-8").replace("/usr/src/", f"{folder}/root/usr/src/"),
+            encoding="utf-8",
+        )
+        output_of(["depmod", "-b", str(root / data["modules"]).removesuffix(
+            f"/lib/modules/{release}"), release], "depmod")
+        (scratch / "kernel.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        scratch.rename(folder)
+        kernel = _load(folder)
+        assert kernel
+        return kernel
+
+
+def _describe(root: Path, release: str) -> dict[str, str]:
+    """Where the parts are: newer packages keep all of them below usr/lib/modules."""
+    places = [root / "usr/lib/modules" / release, root / "lib/modules" / release]
+    modules = next((place for place in places if (place / "kernel").is_dir()), None)
+    image = [root / f"boot/vmlinuz-{release}", *(place / "vmlinuz" for place in places)]
+    config = [root / f"boot/config-{release}", *(place / "config" for place in places)]
+    kdir = root / f"usr/src/linux-headers-{release}"
+    found_image = next((path for path in image if path.is_file()), None)
+    found_config = next((path for path in config if path.is_file()), kdir / ".config")
+    if not (modules and found_image and kdir.is_dir()):
+        raise BenchError(f"the packages of {release} do not hold an image, modules and headers")
+    return {
+        name: str(path.relative_to(root))
+        for name, path in (("image", found_image), ("config", found_config),
+                           ("kdir", kdir), ("modules", modules))
+    }
+
+
+def resolve(wanted: str = DEFAULT, flavour: str = "cloud") -> Kernel:
+    """The newest kernel of the wanted series and flavour, fetched if it is not cached yet.
+
+    Raises BenchError when there is no such kernel, or none is cached and none can be fetched.
+    """
+    if flavour not in FLAVOURS:
+        raise BenchError(f"flavour {flavour} is not known; known are {', '.join(FLAVOURS)}")
+    apt = Apt(_suite_of(wanted))
+    have = _newest_cached(wanted, flavour)
+    if have and have.release == wanted:
+        return have
+    try:
+        fresh = apt.refresh()
+    except BenchError as error:
+        say(str(error))
+        fresh = False
+    if not fresh and have:
+        say(f"using the newest cached kernel, {have.release}")
+        return have
+    # Until the lists change the answer stays the same; asking apt costs most of a second.
+    asked = apt.home / f"asked-{wanted}-{flavour}"
+    if have and asked.exists() and asked.stat().st_mtime >= apt.fetched.stat().st_mtime:
+        return have
+    series = re.match(r"\d+\.\d+", wanted)
+    names = [name for name in apt.names(f"linux-image-{series[0] if series else wanted}")
+             if _fits(name.removeprefix("linux-image-"), wanted, flavour)]
+    images = apt.newest(names)
+    order = sorted(images.values(), key=lambda package: version_key(package.version))
+    if not order:
+        if have:
+            return have
+        raise BenchError(f"no package for kernel {wanted}, flavour {flavour}, in {apt.suite}")
+    newest = order[-1]
+    try:
+        kernel = _fetch(apt, newest, flavour)
+        asked.touch()
+        return kernel
+    except BenchError as error:
+        if not have:
+            raise
+        say(f"{error}\nvm: using the newest cached kernel, {have.release}")
+        return have
+
+
+def compiler_missing(kernel: Kernel) -> str | None:
+    """The name of the compiler that the kernel's headers want and this machine lacks."""
+    variables = kernel.kdir / ".kernelvariables"
+    if not variables.is_file():
+        return None
+    match = re.search(r"\$\(CROSS_COMPILE\)(gcc-\d+)", variables.read_text(encoding="utf-8"))
+    if match and subprocess.run(["which", match[1]], capture_output=True, check=False).returncode:
+        return match[1]
+    return None

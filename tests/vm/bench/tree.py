@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds modules: this tree's, in one build folder per kernel, and other people's in place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from .common import TREE, BenchError, build_dir, locked, say
+from .kernels import Kernel, compiler_missing
+
+# What Kbuild may read; everything else in the checkout does not concern the modules.
+SOURCES = ("Kbuild", "kernel", "rtfifo", "examples", "tests")
+SUFFIXES = {".c", ".h", ".S", ".mk", ".lds", ".tbl", ".sh", ".py", ".awk", ".au", ".inc"}
+
+
+def _make(kernel: Kernel, folder: Path, extra: list[str]) -> tuple[int, str]:
+    command = [
+        "make", "-C", str(kernel.kdir), f"M={folder}", f"-j{os.cpu_count() or 1}",
+        # Type information needs a vmlinux and a pahole that fits; the stock headers bring neither.
+        "CONFIG_DEBUG_INFO_BTF_MODULES=", *extra, "modules",
+    ]
+    env = {name: value for name, value in os.environ.items()
+           if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KDIR", "M")}
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False, env=env)
+    return done.returncode, done.stdout + done.stderr
+
+
+def _check_compiler(kernel: Kernel) -> None:
+    missing = compiler_missing(kernel)
+    if missing:
+        raise BenchError(f"kernel {kernel.release} wants the compiler {missing}: install it")
+
+
+def _wanted_files() -> dict[Path, Path]:
+    """Path below the tree -> file, for all sources of the modules."""
+    found: dict[Path, Path] = {}
+    for name in SOURCES:
+        top = TREE / name
+        if top.is_file():
+            found[Path(name)] = top
+        for folder, folders, files in os.walk(top):
+            folders[:] = [entry for entry in folders if not entry.startswith((".", "__"))]
+            for entry in files:
+                path = Path(folder, entry)
+                if entry in ("Kbuild", "Makefile") or (
+                    path.suffix in SUFFIXES and not entry.endswith(".mod.c")
+                ):
+                    found[path.relative_to(TREE)] = path
+    return found
+
+
+def _sync(into: Path) -> bool:
+    """Mirrors the sources into a build folder; True if anything changed.
+
+    A file is copied with its time, so that make rebuilds exactly what was edited; a source that
+    is gone from the tree goes from the mirror, so that nothing can still include it.
+    """
+    changed = False
+    wanted = _wanted_files()
+    manifest = into / ".sources"
+    before = set(manifest.read_text(encoding="utf-8").split("\n")) if manifest.is_file() else set()
+    for below, source in wanted.items():
+        target = into / below
+        stat = source.stat()
+        try:
+            old = target.stat()
+            same = old.st_size == stat.st_size and old.st_mtime_ns == stat.st_mtime_ns
+        except FileNotFoundError:
+            same = False
+        if not same:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # An older file put back must look new to make: only its content is what counts.
+            shutil.copyfile(source, target)
+            os.utime(target, ns=(stat.st_mtime_ns, stat.st_mtime_ns))
+            for stale in (target.with_suffix(".o"), target.parent / f".{target.stem}.o.cmd"):
+                stale.unlink(missing_ok=True)
+            changed = True
+    for gone in before - {str(below) for below in wanted} - {""}:
+        (into / gone).unlink(missing_ok=True)
+        changed = True
+    if changed:
+        manifest.write_text("\n".join(str(below) for below in wanted), encoding="utf-8")
+    return changed
+
+
+def tree_folder(kernel: Kernel) -> Path:
+    """Where this checkout's modules for the kernel are built."""
+    return build_dir() / kernel.release
+
+
+def build_tree(kernel: Kernel, quiet: bool = False) -> Path:
+    """Builds the checkout's modules for a kernel if they are stale; the build folder.
+
+    Raises BenchError with the compiler's words when they do not build.
+    """
+    folder = tree_folder(kernel)
+    if not (TREE / "Kbuild").is_file():
+        return folder
+    _check_compiler(kernel)
+    with locked(build_dir() / f".{kernel.release}.lock"):
+        folder.mkdir(parents=True, exist_ok=True)
+        built = folder / ".built"
+        tag = f"{kernel.version}\n"
+        if built.is_file() and built.read_text(encoding="ascii") != tag:
+            shutil.rmtree(folder)       # same release, other headers
+            folder.mkdir()
+        if not _sync(folder) and built.is_file():
+            return folder
+        built.unlink(missing_ok=True)
+        if not quiet:
+            say(f"building the modules for {kernel.release}")
+        status, text = _make(kernel, folder, [])
+        if status:
+            raise BenchError(f"the modules do not build for {kernel.release}:\n{_complaints(text)}")
+        warnings = [line for line in text.splitlines() if "warning:" in line or "WARNING:" in line]
+        for line in warnings:
+            say(line)
+        for gone in _stale_modules(folder):
+            gone.unlink()
+        built.write_text(tag, encoding="ascii")
+    return folder
+
+
+def _stale_modules(folder: Path) -> list[Path]:
+    """Modules that earlier builds left and modules.order no longer names."""
+    order = folder / "modules.order"
+    if not order.is_file():
+        return []
+    named = set()
+    for line in order.read_text(encoding="utf-8").splitlines():
+        path = Path(line).with_suffix(".ko")
+        named.add(path if path.is_absolute() else folder / path)
+    return [path for path in folder.rglob("*.ko") if path not in named]
+
+
+def tree_modules(kernel: Kernel) -> dict[str, Path]:
+    """Module name -> .ko of the checkout's built modules."""
+    return {path.stem.replace("-", "_"): path
+            for path in sorted(tree_folder(kernel).rglob("*.ko"))}
+
+
+def _complaints(text: str) -> str:
+    """The lines of a failed make that say why, or its end."""
+    lines = text.strip().splitlines()
+    picked = [line for line in lines
+              if "error:" in line or "undefined!" in line or "***" in line or "ERROR" in line]
+    return "\n".join((picked or lines[-20:])[:40])
+
+
+def build_folder(kernel: Kernel, folder: Path, v05: bool = False) -> list[Path]:
+    """Builds somebody's module folder in place against a kernel and this tree's headers.
+
+    Raises BenchError when the folder has no Kbuild or Makefile or does not build.
+    """
+    if not any((folder / name).is_file() for name in ("Kbuild", "Makefile")):
+        raise BenchError(f"{folder} has neither a Kbuild nor a Makefile (obj-m := name.o)")
+    _check_compiler(kernel)
+    tree = build_tree(kernel)
+    include = TREE / "kernel" / "include"
+    flags = [f"-I{include}"]
+    if v05:
+        flags = [f"-I{include / 'v05'}", *flags, "-funsigned-char"]
+    extra = [f"TACTUS={TREE}", "KCPPFLAGS=" + " ".join(flags)]
+    symbols = tree / "Module.symvers"
+    if symbols.is_file():
+        extra.append(f"KBUILD_EXTRA_SYMBOLS={symbols}")
+    with locked(build_dir() / ".folder.lock"):
+        status, text = _make(kernel, folder.resolve(), extra)
+    if status:
+        raise BenchError(f"{folder} does not build for {kernel.release}:\n{_complaints(text)}")
+    for line in text.splitlines():
+        if "warning:" in line:
+            say(line)
+    order = (folder / "modules.order").read_text(encoding="utf-8").split()
+    return [folder / Path(line).with_suffix(".ko").name
+            if Path(line).is_absolute() else folder / Path(line).with_suffix(".ko")
+            for line in order]
