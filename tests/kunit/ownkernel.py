@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels of our own, built from Debian's linux-source package and cached.
+
+KUnit is off in every stock kernel, and so are KASAN, lockdep and KCSAN. Each kernel
+here is tinyconfig plus a few fragments from config/. What is built stays outside the
+checkout, under a name made of the source's version and the configuration's hash, so
+that a second run takes seconds and a changed fragment builds anew.
+"""
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+FRAGMENTS = {
+    "plain": ("base", "plain"),
+    "debug": ("base", "paravirt", "debug"),
+    "kcsan": ("base", "paravirt", "kcsan"),
+}
+NEEDED = {  # program -> Debian package
+    "gcc": "gcc", "make": "make", "bc": "bc", "flex": "flex", "bison": "bison",
+    "xz": "xz-utils", "cpio": "cpio", "busybox": "busybox-static",
+    "qemu-system-x86_64": "qemu-system-x86",
+}
+
+
+class SetupError(Exception):
+    """The kernel cannot be had here; the message says why, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel: `tree` is what `make -C` wants, `release` what uname prints."""
+
+    name: str
+    tree: Path
+    release: str
+
+    @property
+    def image(self) -> Path:
+        return self.tree / "arch/x86/boot/bzImage"
+
+
+def cache_root() -> Path:
+    base = os.environ.get("TACTUS_CACHE")
+    if base:
+        return Path(base)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tactus"
+
+
+def say(text: str) -> None:
+    print(f"kunit: {text}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One builder at a time; the others wait and then find the result."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another build of the same")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def check_programs() -> None:
+    missing = sorted({pkg for prog, pkg in NEEDED.items() if not shutil.which(prog)})
+    if not Path("/usr/include/libelf.h").exists():
+        missing.append("libelf-dev")
+    if missing:
+        raise SetupError("missing packages: " + " ".join(missing))
+
+
+def tarball() -> Path:
+    """The newest linux-source tarball, or the one TACTUS_LINUX_SOURCE names."""
+    named = os.environ.get("TACTUS_LINUX_SOURCE")
+    if named:
+        return Path(named)
+    found = sorted(Path("/usr/src").glob("linux-source-*.tar.xz"),
+                   key=lambda p: [int(n) for n in re.findall(r"\d+", p.name)])
+    if not found:
+        raise SetupError("missing packages: linux-source")
+    return found[-1]
+
+
+def source_version(tar: Path) -> str:
+    """The package's version: it, not the tarball's name, changes with each update."""
+    package = tar.name.removesuffix(".tar.xz")
+    asked = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package],
+                           capture_output=True, text=True)
+    if asked.returncode == 0 and asked.stdout:
+        return f"{package}_{asked.stdout}"
+    stat = tar.stat()
+    return f"{package}_{stat.st_size}_{int(stat.st_mtime)}"
+
+
+def source() -> Path:
+    """Unpack the source once; return its folder."""
+    tar = tarball()
+    place = cache_root() / "kunit" / source_version(tar)
+    with locked(place.with_name(place.name + ".lock")):
+        if not place.exists():
+            say(f"unpacking {tar.name}")
+            scratch = place.with_name(place.name + ".new")
+            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.mkdir(parents=True)
+            subprocess.run(["tar", "-xf", str(tar), "-C", str(scratch),
+                            "--strip-components=1"], check=True)
+            scratch.rename(place)
+    return place
+
+
+def fragment_text(name: str) -> str:
+    return "".join((HERE / "config" / f"{part}.config").read_text()
+                   for part in FRAGMENTS[name])
+
+
+def asked_symbols(text: str) -> dict[str, str]:
+    """Symbol -> value of a fragment; "n" for `# CONFIG_X is not set`."""
+    asked: dict[str, str] = {}
+    for line in text.splitlines():
+        if match := re.fullmatch(r"(CONFIG_\w+)=(.+)", line):
+            asked[match[1]] = match[2]
+        elif match := re.fullmatch(r"# (CONFIG_\w+) is not set", line):
+            asked[match[1]] = "n"
+    return asked
+
+
+def missing_symbols(asked: str, final: str) -> list[str]:
+    """What a fragment asks for and the final .config does not say."""
+    have = asked_symbols(final)
+    return [f"{sym}={value} (is {have.get(sym, 'n')})"
+            for sym, value in asked_symbols(asked).items() if have.get(sym, "n") != value]
+
+
+def compiler() -> list[str]:
+    return ["CC=ccache gcc"] if shutil.which("ccache") else []
+
+
+def build_environment() -> dict[str, str]:
+    return os.environ | {
+        "CCACHE_DIR": str(cache_root() / "ccache"),
+        # The same sources give the same objects, whoever builds them and when.
+        "KBUILD_BUILD_TIMESTAMP": "2026-01-01", "KBUILD_BUILD_USER": "tactus",
+        "KBUILD_BUILD_HOST": "kunit", "LC_ALL": "C",
+    }
+
+
+def make(tree: Path, src: Path, *targets: str, log: Path, progress: str = "") -> None:
+    """Run make in the source with its output in @tree; show how far it is."""
+    jobs = os.cpu_count() or 1
+    command = ["nice", "make", "-C", str(src), f"O={tree}", f"-j{jobs}", *compiler(), *targets]
+    start = last = time.monotonic()
+    done = 0
+    with open(log, "a") as out, subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=build_environment()) as child:
+        assert child.stdout
+        for line in child.stdout:
+            out.write(line)
+            done += line.startswith("  ")
+            now = time.monotonic()
+            if progress and now - last >= 15:
+                say(f"{progress}: {done} steps, {now - start:.0f} s")
+                last = now
+    if child.returncode:
+        tail = "\n".join(log.read_text().splitlines()[-15:])
+        raise SetupError(f"make {' '.join(targets)} failed, the end of {log}:\n{tail}")
+
+
+def configure(name: str, tree: Path, src: Path, log: Path) -> None:
+    asked = fragment_text(name)
+    make(tree, src, "tinyconfig", log=log)
+    # olddefconfig takes the last word on each symbol, so the fragments win.
+    config = tree / ".config"
+    config.write_text(config.read_text() + asked)
+    make(tree, src, "olddefconfig", log=log)
+    if missing := missing_symbols(asked, config.read_text()):
+        raise SetupError("not in the final .config: " + ", ".join(missing))
+
+
+def kernel(name: str) -> Kernel:
+    """The built kernel @name, from the cache or built now."""
+    check_programs()
+    src = source()
+    gcc = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True)
+    key = hashlib.sha256(
+        "\0".join((src.name, fragment_text(name), gcc.stdout)).encode()).hexdigest()[:12]
+    tree = cache_root() / "kunit" / f"{name}-{key}"
+    with locked(tree.with_name(tree.name + ".lock")):
+        built = tree / "tactus-built"  # written last: its presence means complete
+        if not built.exists():
+            say(f"building the {name} kernel once, in {tree}")
+            tree.mkdir(parents=True, exist_ok=True)
+            log = tree / "tactus-build.log"
+            log.unlink(missing_ok=True)
+            configure(name, tree, src, log)
+            make(tree, src, "bzImage", "modules", log=log, progress=f"{name} kernel")
+            built.write_text("")
+    release = (tree / "include/config/kernel.release").read_text().strip()
+    return Kernel(name, tree, release)
+
+
+def cached(name: str) -> bool:
+    """Is the kernel there already? Tests of the slow ones ask before they build."""
+    return any(path.exists()
+               for path in (cache_root() / "kunit").glob(f"{name}-*/tactus-built"))
