@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hostile driver: sections in which Linux's interrupts are off for long.
+ *
+ * Writing the name of a context to /proc/hog makes one section in it:
+ *	process		the writing process, inside the system call
+ *	timer		a kernel timer's function (softirq)
+ *	hrtimer		a hard hrtimer's function (hard irq)
+ *	tasklet		a tasklet (softirq)
+ * The write returns when the section is over, so that sections do not pile up.
+ * Reading tells how many sections each context had, and for how long in all.
+ *
+ * Interrupts are switched off the way drivers do it, by local_irq_save(), and the
+ * time is passed by busy waiting: nothing in here knows of Tactus.
+ */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/timer.h>
+#include <linux/uaccess.h>
+
+static unsigned int section_ms = 20;
+module_param(section_ms, uint, 0644);
+MODULE_PARM_DESC(section_ms, "length of a section with interrupts off, 1 to 1000 ms");
+
+enum hog_context { HOG_PROCESS, HOG_TIMER, HOG_HRTIMER, HOG_TASKLET, HOG_CONTEXTS };
+
+static const char *const hog_names[HOG_CONTEXTS] = { "process", "timer", "hrtimer", "tasklet" };
+
+/* One section at a time: hog_mutex covers all below. */
+static DEFINE_MUTEX(hog_mutex);
+static DECLARE_COMPLETION(hog_done);
+static u64 hog_sections[HOG_CONTEXTS];
+static u64 hog_total_ns;
+static u64 hog_longest_ns;
+static bool hog_leaked;		/* interrupts were on inside of a section */
+
+static void hog_section(enum hog_context context)
+{
+	unsigned long flags;
+	u64 begin_ns, length_ns;
+
+	local_irq_save(flags);
+	begin_ns = ktime_get_mono_fast_ns();
+	mdelay(section_ms);
+	/* The delay loop is calibrated to a percent or so; a section is not shorter than said. */
+	while ((length_ns = ktime_get_mono_fast_ns() - begin_ns) < section_ms * 1000000ULL)
+		udelay(5);
+	if (!irqs_disabled())
+		hog_leaked = true;
+	local_irq_restore(flags);
+
+	hog_sections[context]++;
+	hog_total_ns += length_ns;
+	hog_longest_ns = max(hog_longest_ns, length_ns);
+}
+
+static void hog_timer_fn(struct timer_list *unused)
+{
+	hog_section(HOG_TIMER);
+	complete(&hog_done);
+}
+
+static enum hrtimer_restart hog_hrtimer_fn(struct hrtimer *unused)
+{
+	hog_section(HOG_HRTIMER);
+	complete(&hog_done);
+	return HRTIMER_NORESTART;
+}
+
+static void hog_tasklet_fn(struct tasklet_struct *unused)
+{
+	hog_section(HOG_TASKLET);
+	complete(&hog_done);
+}
+
+static DEFINE_TIMER(hog_timer, hog_timer_fn);
+static struct hrtimer hog_hrtimer;
+static DECLARE_TASKLET(hog_tasklet, hog_tasklet_fn);
+
+static ssize_t hog_write(struct file *file, const char __user *ubuf, size_t count, loff_t *pos)
+{
+	char name[16];
+	int context;
+
+	if (!count || count >= sizeof(name))
+		return -EINVAL;
+	if (copy_from_user(name, ubuf, count))
+		return -EFAULT;
+	name[count] = '\0';
+	context = __sysfs_match_string(hog_names, HOG_CONTEXTS, name);
+	if (context < 0)
+		return context;
+	if (section_ms < 1 || section_ms > 1000)
+		return -EINVAL;
+
+	mutex_lock(&hog_mutex);
+	switch (context) {
+	case HOG_PROCESS:
+		hog_section(HOG_PROCESS);
+		complete(&hog_done);
+		break;
+	case HOG_TIMER:
+		mod_timer(&hog_timer, jiffies + 1);
+		break;
+	case HOG_HRTIMER:
+		hrtimer_start(&hog_hrtimer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
+		break;
+	case HOG_TASKLET:
+		tasklet_schedule(&hog_tasklet);
+		break;
+	}
+	wait_for_completion(&hog_done);
+	mutex_unlock(&hog_mutex);
+	return count;
+}
+
+static int hog_show(struct seq_file *m, void *v)
+{
+	u64 sections = 0;
+
+	mutex_lock(&hog_mutex);
+	for (int context = 0; context < HOG_CONTEXTS; context++) {
+		seq_printf(m, "%s=%llu ", hog_names[context], hog_sections[context]);
+		sections += hog_sections[context];
+	}
+	seq_printf(m, "sections=%llu total_ns=%llu longest_ns=%llu leaked=%d\n",
+		   sections, hog_total_ns, hog_longest_ns, hog_leaked);
+	mutex_unlock(&hog_mutex);
+	return 0;
+}
+
+static int hog_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, hog_show, NULL);
+}
+
+static const struct proc_ops hog_ops = {
+	.proc_open = hog_open,
+	.proc_read = seq_read,
+	.proc_lseek = seq_lseek,
+	.proc_release = single_release,
+	.proc_write = hog_write,
+};
+
+static int __init hog_init(void)
+{
+	hrtimer_init(&hog_hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	hog_hrtimer.function = hog_hrtimer_fn;
+	return proc_create("hog", 0600, NULL, &hog_ops) ? 0 : -ENOMEM;
+}
+
+static void __exit hog_exit(void)
+{
+	/* No write is under way after this, but its timer may still be on its way out. */
+	remove_proc_entry("hog", NULL);
+	del_timer_sync(&hog_timer);
+	hrtimer_cancel(&hog_hrtimer);
+	tasklet_kill(&hog_tasklet);
+}
+
+module_init(hog_init);
+module_exit(hog_exit);
+MODULE_DESCRIPTION("Keeps Linux's interrupts off for long, in process, timer and tasklet context");
+MODULE_LICENSE("GPL");
