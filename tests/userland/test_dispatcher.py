@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The dispatcher: subcommands are found, documented, and fail with a sentence."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tactus
+from conftest import PACKAGE, FakeMachine
+from tactus import cli, commands
+
+MANUAL = PACKAGE.parents[1] / "man/tactus.1"
+
+
+def test_every_module_is_a_subcommand() -> None:
+    files = {path.stem.replace("_", "-")
+             for path in Path(commands.__path__[0]).glob("*.py")} - {"--init--"}
+    assert set(cli.find_commands()) == files
+    assert {"load", "unload", "status"} <= files
+
+
+@pytest.mark.parametrize("name", sorted(cli.find_commands()))
+def test_a_subcommand_helps(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main([name, "--help"])
+    assert end.value.code == 0
+    assert f"usage: tactus {name}" in capsys.readouterr().out
+
+
+def options_of(parser_help: str) -> set[str]:
+    return set(re.findall(r"--[a-z][a-z-]*", parser_help))
+
+
+def test_the_manual_names_every_subcommand_and_option(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    manual = MANUAL.read_text().replace("\\-", "-")
+    for name in cli.find_commands():
+        assert f"\n.It Cm {name}" in manual or f"\n.Ss {name}" in manual, name
+        with pytest.raises(SystemExit):
+            cli.main([name, "--help"])
+        for option in options_of(capsys.readouterr().out) - {"--help"}:
+            assert f"Fl -{option.removeprefix('--')}" in manual, f"{name} {option}"
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"tactus {tactus.__version__}\n"
+
+
+@pytest.mark.parametrize("words", [[], ["no-such"], ["load", "--no-such"], ["status", "extra"]])
+def test_a_wrong_command_line_is_status_2(words: list[str], machine: FakeMachine) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(words, machine)
+    assert end.value.code == 2
+
+
+def test_it_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "tactus", "--version"],
+                          env=os.environ | {"PYTHONPATH": str(PACKAGE)},
+                          capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"tactus {tactus.__version__}\n")

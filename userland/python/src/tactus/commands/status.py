@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Say whether the executive is active, on which CPUs, and what it runs.
+
+Exit status: 0 active, 3 not loaded, 4 loaded but inert (Linux owns the interrupts),
+1 the status could not be read.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+
+from tactus import sysfs
+from tactus.errors import ToolError
+from tactus.machine import Machine
+from tactus.sysfs import Row, Status
+
+HELP = "say whether it is active, and what it runs"
+EXIT_STATUS = {"active": 0, "not loaded": 3, "inert": 4}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object, for programs")
+
+
+def table(title: str, rows: list[Row]) -> list[str]:
+    """A titled table, columns lined up: names left, numbers right."""
+    if not rows:
+        return [f"{title}: none"]
+    names = list(rows[0])
+    grid = [names, *([str(row[name]) for name in names] for row in rows)]
+    widths = [max(len(line[n]) for line in grid) for n in range(len(names))]
+    numeric = [all(isinstance(row[name], int) for row in rows) for name in names]
+    lined_up = ["  ".join(cell.rjust(width) if right else cell.ljust(width)
+                          for cell, width, right in zip(line, widths, numeric, strict=True))
+                for line in grid]
+    return [f"{title}:", *(f"  {line.rstrip()}" for line in lined_up)]
+
+
+def human(status: Status) -> str:
+    if status.state == "not loaded":
+        return "tactus is not loaded"
+    lines = [f"tactus is {status.state} on {status.kernel}"]
+    if status.cpus:
+        lines.append(f"CPUs: {status.cpus}")
+    lines += [f"{name}: {value}" for name, value in (
+        ("mode", status.mode), ("timer", status.timer), ("policy", status.policy)) if value]
+    if status.since_ns is not None:
+        lines.append(f"since: {status.since_ns / 1e9:.3f} s of the RT clock")
+    if status.slots:
+        lines.append("slots: " + ", ".join(f"{n} {name}" for name, n in status.slots.items()))
+    lines += table("RT tasks", status.tasks)
+    lines += table("RT interrupts", status.irqs)
+    lines += ["RT-FIFOs: rtfifo is not loaded"] if status.fifos is None else table(
+        "RT-FIFOs", status.fifos)
+    return "\n".join(lines)
+
+
+def run(args: argparse.Namespace, machine: Machine) -> int:
+    try:
+        status = sysfs.read(machine.root)
+    except ValueError as problem:
+        raise ToolError(f"{sysfs.FOLDER} is not as this version of the tool knows it "
+                        f"({problem})") from problem
+    if status.state not in EXIT_STATUS:
+        raise ToolError(f"{sysfs.FOLDER}/state says {status.state!r}, which means nothing to me")
+    print(json.dumps(status.as_dict(), indent=2) if args.json else human(status))
+    return EXIT_STATUS[status.state]
