@@ -49,6 +49,10 @@ LOAD_FLOORS_PER_S: dict[str, float] = {
 # Sections of 20 ms with interrupts off, in each second.
 SECTIONS_PER_S = 8
 
+# What the load needs beside the bench's own machine: a UART nobody listens to, and a RAM disk.
+_UART = "-chardev null,id=uart -device isa-serial,chardev=uart,index=2,iobase=0x3e8,irq=3"
+_RAM_DISK = "brd rd_nr=1 rd_size=4096"
+
 _MARK = "MEASURE "
 
 
@@ -146,7 +150,7 @@ def _guest_script(cases: Sequence[Case]) -> str:
         if case.condition == "idle":
             lines.append(f"sleep {case.seconds:g}")
         else:
-            load = ["/root/load", "--json", f"--seconds={case.seconds:g}"]
+            load = ["./load", "--json", "--disk=/dev/ram0", f"--seconds={case.seconds:g}"]
             for name, floor in LOAD_FLOORS_PER_S.items():
                 load.append(f"--min-{name}={floor * case.seconds:g}")
             if case.condition == "irqoff":
@@ -227,13 +231,14 @@ def measure_all(
     kinds = {case.kind == "hrtimer" for case in cases}
     if len(kinds) != 1:
         raise ValueError("one boot measures either hrtimer cases or RT ones, and at least one")
-    modules = "hog hrt_latency" if kinds == {True} else "tactus_core tactus hog rt_latency"
+    modules = "hrt_latency" if kinds == {True} else "tactus_core tactus rt_latency"
     load = build_load(build or TREE / "build" / "host")
     if timeout_s is None:
         timeout_s = 60 + sum(case.seconds for case in cases) * 30
     command = [str(VM), "run", f"--kernel={kernel}", f"--flavour={flavour}"]
     command += ["--icount"] if icount else [f"--smp={smp}"]
-    command += [f"--timeout={timeout_s:g}", f"--modules={modules}", f"--put={load}:/root/load"]
+    command += [f"--timeout={timeout_s:g}", f"--modules={_RAM_DISK} hog {modules}", f"--put={load}"]
+    command += [f"--qemu={_UART}"]
     command += [f"--log={log}"] if log else []
     command += ["--", _guest_script(cases)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
