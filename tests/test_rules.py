@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rules of the architecture (docs/overview.md), checked over the sources.
+
+Each rule is a function from {path: text} to a list of complaints, so that it can be
+shown to see a breach planted in a tree of one file.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+Tree = dict[str, str]
+Rule = Callable[[Tree], list[str]]
+
+# Lower layers know nothing of higher ones. The longest matching prefix counts.
+LAYERS = {
+    "kernel/pure.h": 0, "kernel/compat": 0, "kernel/include/uapi": 0, "kernel/include/rt": 0,
+    "kernel/sched/heap": 0,  # a data structure, used by the timer queue as well
+    "kernel/pipeline": 1, "kernel/timer": 2, "kernel/sched": 3, "kernel/task": 3, "kernel": 3,
+    "rtfifo": 4, "examples": 5,
+}
+# What a layer shows to those above it; everything else in it is its own affair.
+PIPELINE_FRONT = {"kernel/pipeline/pipeline.h"}
+
+
+def sources() -> Tree:
+    found: Tree = {}
+    for folder in ("kernel", "rtfifo", "examples", "userland"):
+        for path in sorted((TOP / folder).rglob("*.[chS]")):
+            found[str(path.relative_to(TOP))] = path.read_text()
+    return found
+
+
+def code(text: str) -> str:
+    """@text with its comments blanked, line by line as before."""
+    return re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), text,
+                  flags=re.DOTALL)
+
+
+def includes(text: str) -> list[tuple[str, bool]]:
+    """(name, quoted) of each include of @text."""
+    found = re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)', code(text), re.MULTILINE)
+    return [(name, mark == '"') for mark, name in found]
+
+
+def resolve(path: str, name: str, quoted: bool, tree: Tree) -> str | None:
+    """The file of the tree that an include means; None if it is not one of ours."""
+    folders = [str(Path(path).parent)] if quoted else []
+    for folder in (*folders, "kernel", "kernel/include", "."):
+        target = str(Path(folder) / name)
+        if target in tree:
+            return target
+    return None
+
+
+def layer(path: str) -> int:
+    prefixes = [prefix for prefix in LAYERS if path.startswith(prefix)]
+    return LAYERS[max(prefixes, key=len)]
+
+
+def arrows_point_down(tree: Tree) -> list[str]:
+    complaints = []
+    for path, text in tree.items():
+        if path.startswith(("userland", "kernel/include/v05")):
+            continue
+        for name, quoted in includes(text):
+            target = resolve(path, name, quoted, tree)
+            if target is None:
+                continue
+            if layer(target) > layer(path):
+                complaints.append(f"{path} includes {target}, which is above it")
+            inside = path.startswith("kernel/pipeline")
+            if target.startswith("kernel/pipeline") and not inside \
+                    and layer(path) > 1 and target not in PIPELINE_FRONT \
+                    and not path.startswith("kernel/main"):
+                complaints.append(f"{path} includes {target}, which is the pipeline's own")
+    return complaints
+
+
+def examples_use_public_headers(tree: Tree) -> list[str]:
+    complaints = []
+    for path, text in tree.items():
+        if not path.startswith("examples/"):
+            continue
+        for name, quoted in includes(text):
+            if quoted and str(Path(path).parent / name) in tree:
+                continue  # its own
+            of_libc = not quoted and "/" not in name  # parts that run on the host, too
+            if not of_libc and not name.startswith(("linux/", "asm/", "rt/", "uapi/tactus/")):
+                complaints.append(f"{path} includes {name}, which is not public")
+    return complaints
+
+
+def userland_uses_uapi_only(tree: Tree) -> list[str]:
+    return [f"{path} includes {name}"
+            for path, text in tree.items() if path.startswith("userland/")
+            for name, quoted in includes(text)
+            if name.startswith(("rt/", "kernel/", "pipeline/", "sched/"))
+            or (resolve(path, name, quoted, tree) or path).startswith("kernel/")
+            and not name.startswith("uapi/tactus/")]
+
+
+def breaches(tree: Tree, pattern: str, allowed: tuple[str, ...]) -> list[str]:
+    complaints = []
+    for path, text in tree.items():
+        if path.startswith(allowed):
+            continue
+        for number, line in enumerate(code(text).splitlines(), 1):
+            if re.search(pattern, line):
+                complaints.append(f"{path}:{number}: {line.strip()}")
+    return complaints
+
+
+def versions_in_compat_only(tree: Tree) -> list[str]:
+    return breaches(tree, r"LINUX_VERSION_CODE|KERNEL_VERSION|linux/version\.h|UTS_RELEASE",
+                    ("kernel/compat/",))
+
+
+def interrupt_flag_in_pipeline_only(tree: Tree) -> list[str]:
+    """The instructions themselves: in strings of asm, and in assembly files."""
+    in_asm = r'"[^"]*\b(cli|sti)\b[^"]*"'
+    complaints = breaches({path: text for path, text in tree.items() if path.endswith(".S")},
+                          r"\b(cli|sti)\b", ("kernel/pipeline/x86/",))
+    return complaints + breaches(
+        {path: text for path, text in tree.items() if not path.endswith(".S")},
+        in_asm + r"|\bnative_irq_(enable|disable)\b|\braw_local_irq_\w+",
+        ("kernel/pipeline/x86/", "kernel/pipeline/pipeline.h", "kernel/compat/"))
+
+
+def apic_in_pipeline_only(tree: Tree) -> list[str]:
+    return breaches(tree, r"asm/apic\.h|\bapic_(read|write|eoi)\b|\bAPIC_[A-Z]+|asm/desc\.h|"
+                    r"\bidt_\w+", ("kernel/pipeline/", "kernel/compat/"))
+
+
+def every_file_names_its_licence(tree: Tree) -> list[str]:
+    verbatim = "examples/appendix_b/appendix_b.c"  # the thesis's text, to the letter
+    return [path for path, text in tree.items() if path != verbatim
+            and "SPDX-License-Identifier: GPL-2.0" not in text.split("\n", 1)[0]]
+
+
+def no_bug_and_no_stub(tree: Tree) -> list[str]:
+    return breaches(tree, r"\bBUG(_ON)?\(", ()) + [
+        f"{path}: {word}" for path, text in tree.items()
+        for word in re.findall(r"\b(?:TODO|FIXME|XXX)\b(?!L)", text)]
+
+
+RULES: list[tuple[Rule, Tree]] = [  # a rule, and a tree that breaks it
+    (arrows_point_down, {"kernel/timer/queue.c": '#include "task/exec.h"\n',
+                         "kernel/task/exec.h": ""}),
+    (arrows_point_down, {"rtfifo/main.c": '#include "pipeline/core.h"\n',
+                         "kernel/pipeline/core.h": ""}),
+    (examples_use_public_headers, {"examples/x/x.c": '#include "pipeline/pipeline.h"\n'}),
+    (userland_uses_uapi_only, {"userland/librtf/rtf.c": "#include <rt/fifo.h>\n"}),
+    (versions_in_compat_only, {"rtfifo/main.c": "#if LINUX_VERSION_CODE < 7\n"}),
+    (interrupt_flag_in_pipeline_only, {"kernel/task/t.c": 'asm volatile("pushf; cli");\n'}),
+    (interrupt_flag_in_pipeline_only, {"kernel/task/switch.S": "\tsti\n"}),
+    (apic_in_pipeline_only, {"kernel/timer/lapic.c": "x = apic_read(APIC_TMCCT);\n"}),
+    (every_file_names_its_licence, {"rtfifo/main.c": "int x;\n"}),
+    (no_bug_and_no_stub, {"rtfifo/main.c": "BUG_ON(x);\n"}),
+    (no_bug_and_no_stub, {"rtfifo/main.c": "/* TODO */\n"}),
+]
+
+
+def name_of(rule: object) -> str | None:
+    return getattr(rule, "__name__", None)
+
+
+@pytest.mark.parametrize("rule", list(dict.fromkeys(rule for rule, _ in RULES)), ids=name_of)
+def test_the_tree_keeps_the_rule(rule: Rule) -> None:
+    assert rule(sources()) == []
+
+
+@pytest.mark.parametrize(("rule", "tree"), RULES, ids=name_of)
+def test_the_rule_sees_a_breach(rule: Rule, tree: Tree) -> None:
+    assert rule(tree), "a planted breach was not seen"
+
+
+def test_a_comment_is_no_breach() -> None:
+    tree = {"rtfifo/main.c": "/* SPDX-License-Identifier: GPL-2.0 */\n// apic_read() and\n"
+            '/* "cli" are the pipeline\'s\n * KERNEL_VERSION too */\n'}
+    assert [rule(tree) for rule, _ in RULES if rule is not no_bug_and_no_stub] == [
+        [] for rule, _ in RULES if rule is not no_bug_and_no_stub]
