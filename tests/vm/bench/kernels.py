@@ -22,6 +22,7 @@ FLAVOURS = {"cloud": "-cloud", "generic": "", "rt": "-rt"}
 # Which Debian release carries which kernel that this machine's compiler can build modules for.
 SUITES = {"6.1": "bookworm", "6.12": "bookworm"}
 DEFAULT = "6.1"
+LOCAL = "local"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,11 @@ class Kernel:
     config: Path | None
     kdir: Path
     modules: Path
+
+    @property
+    def is_local(self) -> bool:
+        """True for headers or an image that the user named, not a cached package's."""
+        return self.flavour == LOCAL
 
     def as_json(self) -> dict[str, str]:
         """The fields as text, for --json."""
@@ -224,6 +230,34 @@ def resolve(wanted: str = DEFAULT, flavour: str = "cloud") -> Kernel:
             raise
         say(f"{error}\nvm: using the newest cached kernel, {have.release}")
         return have
+
+
+def local(kdir: Path, image: Path | None = None) -> Kernel:
+    """The kernel that belongs to a folder of headers (or a build tree) on this machine.
+
+    Raises BenchError when the folder is not prepared for building modules.
+    """
+    try:
+        release = (kdir / "include/config/kernel.release").read_text(encoding="ascii").strip()
+    except OSError:
+        words = re.search(r"^override KERNELRELEASE = (\S+)", _read(kdir / ".kernelvariables"), re.M)
+        words = words or re.search(
+            r'UTS_RELEASE "(\S+)"', _read(kdir / "include/generated/utsrelease.h"))
+        if not words:
+            raise BenchError(f"{kdir} holds no kernel headers prepared for modules") from None
+        release = words[1]
+    built_image = image or kdir / "arch/x86/boot/bzImage"
+    return Kernel(
+        release=release, version="local", flavour=LOCAL, root=kdir, image=built_image,
+        config=kdir / ".config", kdir=kdir.absolute(), modules=Path("/lib/modules") / release,
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def compiler_missing(kernel: Kernel) -> str | None:

@@ -13,7 +13,11 @@ from .kernels import Kernel, compiler_missing
 
 # What Kbuild may read; everything else in the checkout does not concern the modules.
 SOURCES = ("Kbuild", "kernel", "rtfifo", "examples", "tests")
-SUFFIXES = {".c", ".h", ".S", ".mk", ".lds", ".tbl", ".sh", ".py", ".awk", ".au", ".inc"}
+SUFFIXES = {".c", ".h", ".S", ".mk", ".lds", ".inc"}
+
+
+# From make's own surroundings: a bench started by make must not inherit its variables.
+NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KDIR", "M", "W", "C")
 
 
 def _make(kernel: Kernel, folder: Path, extra: list[str]) -> tuple[int, str]:
@@ -22,8 +26,7 @@ def _make(kernel: Kernel, folder: Path, extra: list[str]) -> tuple[int, str]:
         # Type information needs a vmlinux and a pahole that fits; the stock headers bring neither.
         "CONFIG_DEBUG_INFO_BTF_MODULES=", *extra, "modules",
     ]
-    env = {name: value for name, value in os.environ.items()
-           if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KDIR", "M")}
+    env = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           check=False, env=env)
     return done.returncode, done.stdout + done.stderr
@@ -89,31 +92,31 @@ def _sync(into: Path) -> bool:
 
 def tree_folder(kernel: Kernel) -> Path:
     """Where this checkout's modules for the kernel are built."""
-    return build_dir() / kernel.release
+    return build_dir() / ("local" if kernel.is_local else "") / kernel.release
 
 
-def build_tree(kernel: Kernel, quiet: bool = False) -> Path:
+def build_tree(kernel: Kernel, extra: list[str] | None = None) -> Path:
     """Builds the checkout's modules for a kernel if they are stale; the build folder.
 
+    `extra` are more words for make, as W=1; with any the build is always made anew.
     Raises BenchError with the compiler's words when they do not build.
     """
     folder = tree_folder(kernel)
     if not (TREE / "Kbuild").is_file():
         return folder
     _check_compiler(kernel)
-    with locked(build_dir() / f".{kernel.release}.lock"):
-        folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder.with_name(f".{kernel.release}.lock")):
         built = folder / ".built"
-        tag = f"{kernel.version}\n"
-        if built.is_file() and built.read_text(encoding="ascii") != tag:
+        tag = f"{kernel.version} {kernel.kdir}\n"
+        old = built.read_text(encoding="utf-8") if built.is_file() else ""
+        if folder.exists() and (extra or old not in (tag, "")):
             shutil.rmtree(folder)       # same release, other headers
-            folder.mkdir()
+        folder.mkdir(parents=True, exist_ok=True)
         if not _sync(folder) and built.is_file():
             return folder
         built.unlink(missing_ok=True)
-        if not quiet:
-            say(f"building the modules for {kernel.release}")
-        status, text = _make(kernel, folder, [])
+        say(f"building the modules for {kernel.release}")
+        status, text = _make(kernel, folder, extra or [])
         if status:
             raise BenchError(f"the modules do not build for {kernel.release}:\n{_complaints(text)}")
         warnings = [line for line in text.splitlines() if "warning:" in line or "WARNING:" in line]
@@ -121,7 +124,8 @@ def build_tree(kernel: Kernel, quiet: bool = False) -> Path:
             say(line)
         for gone in _stale_modules(folder):
             gone.unlink()
-        built.write_text(tag, encoding="ascii")
+        if not extra:
+            built.write_text(tag, encoding="utf-8")
     return folder
 
 
@@ -151,7 +155,8 @@ def _complaints(text: str) -> str:
     return "\n".join((picked or lines[-20:])[:40])
 
 
-def build_folder(kernel: Kernel, folder: Path, v05: bool = False) -> list[Path]:
+def build_folder(kernel: Kernel, folder: Path, v05: bool = False,
+                 words: list[str] | None = None) -> list[Path]:
     """Builds somebody's module folder in place against a kernel and this tree's headers.
 
     Raises BenchError when the folder has no Kbuild or Makefile or does not build.
@@ -164,7 +169,7 @@ def build_folder(kernel: Kernel, folder: Path, v05: bool = False) -> list[Path]:
     flags = [f"-I{include}"]
     if v05:
         flags = [f"-I{include / 'v05'}", *flags, "-funsigned-char"]
-    extra = [f"TACTUS={TREE}", "KCPPFLAGS=" + " ".join(flags)]
+    extra = [f"TACTUS={TREE}", "KCPPFLAGS=" + " ".join(flags), *(words or [])]
     symbols = tree / "Module.symvers"
     if symbols.is_file():
         extra.append(f"KBUILD_EXTRA_SYMBOLS={symbols}")

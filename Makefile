@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# `make help` lists the targets. The modules are built in build/, never among the sources, so that
+# several kernels can be served from one checkout; Kbuild says what they are made of.
+
+KDIR    ?= /lib/modules/$(shell uname -r)/build
+DESTDIR ?=
+KERNEL  ?= 6.1
+FLAVOUR ?= cloud
+
+# Debian's own Python and its packages: what tools/setup installs.
+PYTHON  ?= /usr/bin/python3
+JOBS    ?= $(shell nproc)
+VM      := tests/vm/vm
+PYTEST   = PYTHONPATH=$(CURDIR)/userland/python/src $(PYTHON) -m pytest -p no:cacheprovider
+
+# W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
+KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
+
+.PHONY: all modules vm-modules modules_install install demo test test-quick unit kunit bench clean \
+	distclean help setup-demo setup-test
+
+all: modules
+
+modules:
+	@test -e "$(KDIR)/Makefile" || { \
+		echo "no kernel headers in $(KDIR): install linux-headers-$$(uname -r)," \
+		     "or name a folder with KDIR=, or try 'make vm-modules'" >&2; exit 1; }
+	@$(VM) build --kdir "$(KDIR)" $(KBUILD_WORDS)
+
+# For the bench's kernel, which need not be the machine's.
+vm-modules:
+	@$(VM) build --kernel $(KERNEL) --flavour $(FLAVOUR) $(KBUILD_WORDS)
+
+modules_install: modules
+	$(MAKE) -C "$(KDIR)" M="$$($(VM) build --kdir "$(KDIR)" --folder)" \
+		$(if $(DESTDIR),INSTALL_MOD_PATH="$(DESTDIR)") modules_install
+
+install: modules_install
+
+demo: setup-demo
+	@tests/demo/run
+
+# All of it runs even when a part fails, so that one run shows everything; pytest comes last.
+test: setup-test
+	@failed=0; \
+	$(MAKE) --no-print-directory unit || failed=1; \
+	$(MAKE) --no-print-directory kunit || failed=1; \
+	$(PYTEST) tests -v -n $(JOBS) --dist loadfile $(PYTEST_ARGS) || failed=1; \
+	exit $$failed
+
+test-quick: setup-test
+	@$(MAKE) --no-print-directory unit
+	@$(PYTEST) tests -v -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
+
+setup-demo:
+	@tools/setup demo
+
+setup-test:
+	@tools/setup test
+
+# Host tests of the parts without hardware in them. Names ending in _tsan run under the thread
+# sanitizer, the rest under the address and undefined behaviour ones.
+UNIT_TESTS  := $(patsubst tests/unit/test_%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
+UNIT_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer -I. -Ikernel \
+	-Ikernel/include
+sanitizers   = $(if $(filter %_tsan,$(1)),thread,address$(comma)undefined -fno-sanitize-recover=all)
+comma       := ,
+
+unit: $(UNIT_TESTS:%=build/unit/%.passed)
+	@echo "unit: $(words $(UNIT_TESTS)) programs passed"
+
+build/unit/%: tests/unit/test_%.c
+	@mkdir -p build/unit
+	@$(CC) $(UNIT_CFLAGS) -fsanitize=$(call sanitizers,$*) -MMD -MP -MF $@.d -o $@ $< -lpthread -lm
+
+build/unit/%.passed: build/unit/%
+	@echo "unit: $*"
+	@rm -f $@
+	@timeout 300 $< > $@.log 2>&1 || { cat $@.log; echo "unit: $* failed" >&2; exit 1; }
+	@touch $@
+
+.PRECIOUS: build/unit/%
+-include $(wildcard build/unit/*.d)
+
+kunit: setup-test
+	@tests/kunit/run
+
+# The measurements of 10 virtual seconds each; `make demo` has the short ones.
+bench: setup-test
+	@tests/bench/run
+
+clean:
+	rm -rf build
+
+# What `clean` removes and what the demo wrote. The kernels stay in their cache.
+distclean: clean
+	rm -rf out
+
+help:
+	@echo 'make demo             the main job, end to end, in QEMU; report in out/demo/'
+	@echo 'make test             every test; make test-quick leaves the slow ones out'
+	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'
+	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'
+	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'
+	@echo 'make unit             host unit tests under sanitizers'
+	@echo 'make kunit            KUnit suites in a kernel of our own'
+	@echo 'make bench            the long measurements'
+	@echo 'make clean, distclean what was built; also out/'
+	@echo 'tests/vm/vm --help    the bench, for your own modules too'
