@@ -49,6 +49,9 @@ LOAD_FLOORS_PER_S: dict[str, float] = {
 # Sections of 20 ms with interrupts off, in each second.
 SECTIONS_PER_S = 8
 
+# The promise, under every condition: max lateness of a raw RT tick and of an RT task's release.
+LIMIT_NS = {"tick": 1000, "task": 2000}
+
 # What the load needs beside the bench's own machine: a UART nobody listens to, and a RAM disk.
 _UART = "-chardev null,id=uart -device isa-serial,chardev=uart,index=2,iobase=0x3e8,irq=3"
 _RAM_DISK = "brd rd_nr=1 rd_size=4096"
@@ -274,6 +277,24 @@ def measure(
         build=build,
         log=log,
     )[0]
+
+
+def complaints(result: Lateness, limit_ns: int) -> list[str]:
+    """Why a result does not keep the promise; empty if it does.
+
+    Early releases count too: a job that runs before its release is as wrong as a late one, but
+    the clocks' rounding may take a few ns.
+    """
+    found = []
+    if result.max_ns > limit_ns:
+        found.append(f"{result.max_ns} ns late, {limit_ns} allowed")
+    if result.min_ns < -100:
+        found.append(f"{-result.min_ns} ns early")
+    if result.releases != result.expected or result.skipped:
+        found.append(f"{result.releases} jobs for {result.expected} releases")
+    if result.overruns:
+        found.append(f"{result.overruns} jobs began a period late or more")
+    return found
 
 
 def table(results: Sequence[Lateness]) -> str:
