@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What character devices must know of the kernel's version; used by rtfifo. */
+#ifndef _COMPAT_CHARDEV_H
+#define _COMPAT_CHARDEV_H
+
+#include <linux/version.h>
+
+/* 6.2: a class's devnode() gets a const device. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define compat_devnode_device const struct device
+#else
+#define compat_devnode_device struct device
+#endif
+
+/* 6.5: splicing from a file that has no page cache got a name of its own. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define compat_splice_read copy_splice_read
+#else
+#define compat_splice_read generic_file_splice_read
+#endif
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ring's slower half: access by spans for the Linux end, and resizing while
+ * the RT end goes on. Invariants and barriers: see ring.h.
+ */
+#include "ring.h"
+
+void ring_init(struct ring *r, struct ring_index *ix, struct ring_buf *buf)
+{
+	memset(r, 0, sizeof(*r));
+	memset(ix, 0, sizeof(*ix));
+	ix->head = RING_INDEX_START;
+	ix->tail = RING_INDEX_START;
+	buf->gen = 1;
+	r->ix = ix;
+	r->buf = buf;
+	r->prod_gen = buf->gen;
+	r->prod_from = ix->head;
+}
+
+/* Forget what is in the ring; consumer only. Returns how many bytes those were. */
+u32 ring_flush(struct ring *r)
+{
+	u32 n = smp_load_acquire(&r->ix->head) - r->ix->tail;	/* (A) */
+
+	ring_consume(r, n);
+	return n;
+}
+
+/*
+ * Consumer only: how many bytes lie in one piece, and where, after the oldest
+ * @skip ones. They stay the consumer's until ring_consume().
+ */
+u32 ring_span_used(const struct ring *r, u32 skip, u8 **at)
+{
+	u32 used = smp_load_acquire(&r->ix->head) - r->ix->tail;	/* (A) */
+	const struct ring_buf *b = smp_load_acquire(&r->buf);
+	u32 off = (r->ix->tail + skip) & b->mask, room = b->mask + 1 - off;
+
+	*at = b->data + off;
+	if (used <= skip)
+		return 0;
+	return used - skip < room ? used - skip : room;
+}
+
+/* Producer only: the same for space; it is handed over by ring_commit(). */
+u32 ring_span_free(const struct ring *r, u32 skip, u8 **at)
+{
+	const struct ring_buf *b = smp_load_acquire(&r->buf);
+	u32 used = r->ix->head - smp_load_acquire(&r->ix->tail) + skip;	/* (B) */
+	u32 off = (r->ix->head + skip) & b->mask, room = b->mask + 1 - off;
+	u32 size = READ_ONCE(b->size);
+
+	*at = b->data + off;
+	if (used >= size)
+		return 0;
+	return size - used < room ? size - used : room;
+}
+
+/* Producer only: the next @n bytes have been written in place. */
+void ring_commit(struct ring *r, u32 n)
+{
+	u32 head = r->ix->head;
+	u32 used = head + n - READ_ONCE(r->ix->tail);	/* for the statistics only */
+
+	ring_prod_note(r, r->buf, head);
+	smp_store_release(&r->ix->head, head + n);		/* (A): publishes the bytes */
+	if (used > r->high)
+		WRITE_ONCE(r->high, used);
+}
+
+/* Copy the bytes number @from up to, but not including, @to. */
+static void ring_move(const struct ring_buf *old, struct ring_buf *new, u32 from, u32 to)
+{
+	while (from != to) {
+		u32 off = from & old->mask, n = old->mask + 1 - off;
+
+		if (n > to - from)
+			n = to - from;
+		ring_copy_in(new, from, old->data + off, n);
+		from += n;
+	}
+}
+
+/**
+ * ring_resize_rt_consumer - change the buffer while RT code reads
+ * @r: a ring whose producer is the caller, or held off by it
+ * @new: the buffer to use from now on; data, mask and size are set
+ * @sync: returns when no RT operation that began before is still going on
+ *
+ * Every byte keeps its number, so the consumer does not notice: what is unread
+ * is copied, then the buffer is switched. What it reads meanwhile is copied for
+ * nothing.
+ *
+ * Return: 0, after which the old buffer is nobody's; or -ENOSPC if the data do
+ * not fit, and nothing has changed.
+ */
+int ring_resize_rt_consumer(struct ring *r, struct ring_buf *new, void (*sync)(void))
+{
+	struct ring_buf *old = r->buf;
+	u32 head = r->ix->head, tail = smp_load_acquire(&r->ix->tail);
+
+	if (head - tail > new->size)
+		return -ENOSPC;
+	new->gen = old->gen + 1;
+	ring_move(old, new, tail, head);
+	smp_store_release(&r->buf, new);			/* (C): publishes the copies */
+	sync();
+	return 0;
+}
+
+/**
+ * ring_resize_rt_producer - change the buffer while RT code writes
+ * @r: a ring whose consumer is the caller, or held off by it
+ * @new: the buffer to use from now on; data, mask and size are set
+ * @sync: returns when no RT operation that began before is still going on
+ *
+ * First the room is made sure of: when shrinking, the old buffer's limit is
+ * lowered and the producer lives by it, before it is known whether the data fit.
+ * Then bytes up to the present head are copied and the buffer is switched. The
+ * producer notes at which byte it began to use the new buffer; those that went to
+ * the old one in between are copied last. No put is refused that the smaller of
+ * the two sizes has room for.
+ *
+ * Return: 0, after which the old buffer is nobody's; or -ENOSPC if the data do
+ * not fit, and nothing has changed.
+ */
+int ring_resize_rt_producer(struct ring *r, struct ring_buf *new, void (*sync)(void))
+{
+	struct ring_buf *old = r->buf;
+	u32 size = old->size, tail = r->ix->tail;
+	u32 copied, end;
+
+	if (new->size < size) {
+		WRITE_ONCE(old->size, new->size);
+		sync();
+		if (smp_load_acquire(&r->ix->head) - tail > new->size) {
+			WRITE_ONCE(old->size, size);
+			return -ENOSPC;
+		}
+	}
+	new->gen = old->gen + 1;
+	copied = smp_load_acquire(&r->ix->head);		/* (A) */
+	ring_move(old, new, tail, copied);
+	smp_store_release(&r->buf, new);			/* (C) */
+	sync();
+
+	/*
+	 * Nobody uses the old buffer any more, so head says where its bytes end,
+	 * unless the producer has gone on: then its note does. head must be read
+	 * first: a put between the two reads then leaves a note.
+	 */
+	end = smp_load_acquire(&r->ix->head);			/* (A) */
+	if (smp_load_acquire(&r->prod_gen) == new->gen)		/* (D) */
+		end = READ_ONCE(r->prod_from);
+	ring_move(old, new, copied, end);
+	return 0;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: the FIFOs' ring in the kernel's own memory model: real barriers, real
+ * vmalloc, and an RT end that is a thread with interrupts off while it is inside
+ * of an operation, waited for by interrupting every CPU, as rtfifo does.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/prandom.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/vmalloc.h>
+#include "../rtfifo/ring.c"
+
+#define STREAM_BYTES 300000u
+
+static u8 stream_byte(u32 k)
+{
+	return (u8)(k ^ k >> 8 ^ k >> 16);
+}
+
+static struct ring_buf *buf_new(u32 size)
+{
+	struct ring_buf *b = kzalloc(sizeof(*b), GFP_KERNEL);
+	u32 bytes = max_t(u32, roundup_pow_of_two(size), PAGE_SIZE);
+
+	if (!b)
+		return NULL;
+	b->data = vmalloc_user(bytes);
+	b->mask = bytes - 1;
+	b->size = size;
+	return b;
+}
+
+static void buf_del(struct ring_buf *b)
+{
+	vfree(b->data);
+	kfree(b);
+}
+
+struct rig {
+	struct ring ring;
+	struct ring_index ix;
+	struct completion done;
+	u32 wrong;		/* bytes out of order, as seen by the RT end */
+};
+
+static struct rig *rig_new(struct kunit *test, u32 size)
+{
+	struct rig *g = kunit_kzalloc(test, sizeof(*g), GFP_KERNEL);
+	struct ring_buf *buf = buf_new(size);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, g);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
+	ring_init(&g->ring, &g->ix, buf);
+	init_completion(&g->done);
+	return g;
+}
+
+static void lines_are_apart(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, offsetof(struct ring_index, head) / RING_LINE_BYTES,
+			offsetof(struct ring_index, want_free) / RING_LINE_BYTES);
+	KUNIT_EXPECT_EQ(test, offsetof(struct ring_index, tail) / RING_LINE_BYTES,
+			offsetof(struct ring_index, want_used) / RING_LINE_BYTES);
+	KUNIT_EXPECT_NE(test, offsetof(struct ring_index, head) / RING_LINE_BYTES,
+			offsetof(struct ring_index, tail) / RING_LINE_BYTES);
+}
+
+static void holds_exactly_its_size(struct kunit *test)
+{
+	static const u32 sizes[] = { 1, 2, 3, 63, 64, 65, 4000, 4095, 4096, 4097 };
+	u8 *bytes = kunit_kzalloc(test, 8192, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bytes);
+	for (int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct rig *g = rig_new(test, sizes[i]);
+		int size = sizes[i];
+
+		KUNIT_EXPECT_EQ(test, ring_put(&g->ring, bytes, size + 1), -ENOSPC);
+		KUNIT_EXPECT_EQ(test, ring_get(&g->ring, bytes, 1), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, ring_put(&g->ring, bytes, size), size);
+		KUNIT_EXPECT_EQ(test, ring_put(&g->ring, bytes, 1), -ENOSPC);
+		KUNIT_EXPECT_EQ(test, ring_free(&g->ring), 0U);
+		KUNIT_EXPECT_EQ(test, ring_get(&g->ring, bytes, size + 1), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, ring_get(&g->ring, bytes, size), size);
+		KUNIT_EXPECT_EQ(test, ring_used(&g->ring), 0U);
+		KUNIT_EXPECT_EQ(test, g->ring.refused, 2ULL);
+		KUNIT_EXPECT_EQ(test, g->ring.high, sizes[i]);
+		buf_del(g->ring.buf);
+	}
+}
+
+/* Lengths of all kinds through the wrap of buffer and indices. */
+static void keeps_bytes_in_order(struct kunit *test)
+{
+	struct rig *g = rig_new(test, 5000);
+	u8 *bytes = kunit_kzalloc(test, 5000, GFP_KERNEL);
+	struct rnd_state rnd;
+	u32 put = 0, got = 0;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bytes);
+	prandom_seed_state(&rnd, 1997);
+	while (got < 1000000) {
+		u32 n = prandom_u32_state(&rnd) % 5000;
+
+		for (u32 i = 0; i < n; i++)
+			bytes[i] = stream_byte(put + i);
+		if (n <= 5000 - (put - got)) {
+			KUNIT_ASSERT_EQ(test, ring_put(&g->ring, bytes, n), (int)n);
+			put += n;
+		} else {
+			KUNIT_ASSERT_EQ(test, ring_put(&g->ring, bytes, n), -ENOSPC);
+		}
+		n = prandom_u32_state(&rnd) % 5000;
+		if (n > put - got) {
+			KUNIT_ASSERT_EQ(test, ring_get(&g->ring, bytes, n), -EAGAIN);
+			continue;
+		}
+		KUNIT_ASSERT_EQ(test, ring_get(&g->ring, bytes, n), (int)n);
+		for (u32 i = 0; i < n; i++)
+			KUNIT_ASSERT_EQ(test, bytes[i], stream_byte(got + i));
+		got += n;
+	}
+	KUNIT_EXPECT_LT(test, g->ix.head, RING_INDEX_START);	/* it did wrap */
+	buf_del(g->ring.buf);
+}
+
+static void answer(void *unused)
+{
+}
+
+static void sync_cpus(void)
+{
+	on_each_cpu(answer, NULL, 1);
+}
+
+static int rt_producer(void *data)
+{
+	struct rig *g = data;
+	struct rnd_state rnd;
+	u8 bytes[64];
+	u32 k = 0;
+
+	prandom_seed_state(&rnd, 1);
+	while (k < STREAM_BYTES) {
+		u32 n = min_t(u32, 1 + prandom_u32_state(&rnd) % 64, STREAM_BYTES - k);
+		unsigned long flags;
+		int ret;
+
+		for (u32 i = 0; i < n; i++)
+			bytes[i] = stream_byte(k + i);
+		local_irq_save(flags);
+		ret = ring_put(&g->ring, bytes, n);
+		local_irq_restore(flags);
+		if (ret > 0)
+			k += n;
+		else
+			cond_resched();
+	}
+	complete(&g->done);
+	return 0;
+}
+
+static int rt_consumer(void *data)
+{
+	struct rig *g = data;
+	struct rnd_state rnd;
+	u8 bytes[64];
+	u32 k = 0;
+
+	prandom_seed_state(&rnd, 2);
+	while (k < STREAM_BYTES) {
+		u32 n = min_t(u32, 1 + prandom_u32_state(&rnd) % 64, STREAM_BYTES - k);
+		unsigned long flags;
+		int ret;
+
+		local_irq_save(flags);
+		ret = ring_get(&g->ring, bytes, n);
+		local_irq_restore(flags);
+		if (ret <= 0) {
+			cond_resched();
+			continue;
+		}
+		for (u32 i = 0; i < n; i++)
+			g->wrong += bytes[i] != stream_byte(k + i);
+		k += n;
+	}
+	complete(&g->done);
+	return 0;
+}
+
+static unsigned int resize(struct kunit *test, struct rig *g, u32 size, bool rt_producer)
+{
+	struct ring_buf *old = g->ring.buf, *new = buf_new(size);
+	int ret;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, new);
+	ret = rt_producer ? ring_resize_rt_producer(&g->ring, new, sync_cpus) :
+			    ring_resize_rt_consumer(&g->ring, new, sync_cpus);
+	buf_del(ret ? new : old);
+	return !ret;
+}
+
+static void resizes_while_rt_puts(struct kunit *test)
+{
+	struct rig *g = rig_new(test, 4096);
+	unsigned int resized = 0;
+	struct rnd_state rnd;
+	u32 k = 0, wrong = 0;
+
+	prandom_seed_state(&rnd, 3);
+	kthread_run(rt_producer, g, "ring_put");
+	while (k < STREAM_BYTES) {
+		u8 *at;
+		u32 n = ring_span_used(&g->ring, 0, &at);
+
+		for (u32 i = 0; i < n; i++)
+			wrong += at[i] != stream_byte(k + i);
+		ring_consume(&g->ring, n);
+		k += n;
+		cond_resched();
+		if (prandom_u32_state(&rnd) % 16 == 0)
+			resized += resize(test, g, 100 + prandom_u32_state(&rnd) % 20000, true);
+	}
+	wait_for_completion(&g->done);
+	KUNIT_EXPECT_EQ(test, wrong, 0U);
+	KUNIT_EXPECT_EQ(test, ring_used(&g->ring), 0U);
+	KUNIT_EXPECT_GT(test, resized, 0U);
+	buf_del(g->ring.buf);
+}
+
+static void resizes_while_rt_gets(struct kunit *test)
+{
+	struct rig *g = rig_new(test, 4096);
+	unsigned int resized = 0;
+	struct rnd_state rnd;
+	u32 k = 0;
+
+	prandom_seed_state(&rnd, 4);
+	kthread_run(rt_consumer, g, "ring_get");
+	while (k < STREAM_BYTES) {
+		u8 *at;
+		u32 n = min(ring_span_free(&g->ring, 0, &at), STREAM_BYTES - k);
+
+		for (u32 i = 0; i < n; i++)
+			at[i] = stream_byte(k + i);
+		ring_commit(&g->ring, n);
+		k += n;
+		cond_resched();
+		if (prandom_u32_state(&rnd) % 16 == 0)
+			resized += resize(test, g, 100 + prandom_u32_state(&rnd) % 20000, false);
+	}
+	wait_for_completion(&g->done);
+	KUNIT_EXPECT_EQ(test, g->wrong, 0U);
+	KUNIT_EXPECT_EQ(test, ring_used(&g->ring), 0U);
+	KUNIT_EXPECT_GT(test, resized, 0U);
+	buf_del(g->ring.buf);
+}
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(lines_are_apart),
+	KUNIT_CASE(holds_exactly_its_size),
+	KUNIT_CASE(keeps_bytes_in_order),
+	KUNIT_CASE(resizes_while_rt_puts),
+	KUNIT_CASE(resizes_while_rt_gets),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "ring",
+	.test_cases = ring_cases,
+};
+kunit_test_suite(ring_suite);
+
+MODULE_DESCRIPTION("KUnit suite of the FIFOs' ring");
+MODULE_LICENSE("GPL");
