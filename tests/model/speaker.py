@@ -48,30 +48,33 @@ def parse_stamps(data: bytes) -> list[Stamp]:
     return stamps
 
 
+def _is_start(writes: Sequence[Write]) -> bool:
+    """The four writes by which the driver turns the speaker on: 0x61, then mode and count."""
+    timer = [(_PIT_MODE, 0xB0), (_PIT_CHANNEL_2, 3), (_PIT_CHANNEL_2, 0)]
+    return (
+        len(writes) == 4
+        and writes[0].port == _SPEAKER_PORT
+        and writes[0].value & 3 == 3
+        and [(write.port, write.value) for write in writes[1:]] == timer
+    )
+
+
 def split_plays(writes: Sequence[Write]) -> list[list[int]]:
     """The values written to port 0x61 by the driver's handler, a list for each time it was loaded.
 
-    The driver's loading shows as the four writes that turn the speaker on (0x61, then mode
-    and count of the timer's channel 2); its unloading, if it gives the timer back, as the
-    first write after that which is not the handler's kind.
+    A play begins after the writes that turn the speaker on. It ends with the next such writes
+    or, if the driver gives the speaker back, with the first that closes the gate or is the timer's.
     """
-    begin = [(_PIT_MODE, 0xB0), (_PIT_CHANNEL_2, 3), (_PIT_CHANNEL_2, 0)]
-    plays: list[list[int]] = []
-    current: list[int] | None = None
-    for number, write in enumerate(writes):
-        before = writes[max(0, number - 3) : number]
-        if (
-            [(w.port, w.value) for w in [*before[1:], write]] == begin
-            and before[0].port == _SPEAKER_PORT
-            and before[0].value & 3 == 3
-        ):
-            current = []
-            plays.append(current)
-        elif current is not None:
-            if write.port == _SPEAKER_PORT and write.value & GATE_BIT:
-                current.append(write.value)
-            elif write.port in (_SPEAKER_PORT, _PIT_CHANNEL_2, _PIT_MODE):
-                current = None
+    writes = [w for w in writes if w.port in (_SPEAKER_PORT, _PIT_CHANNEL_2, _PIT_MODE)]
+    starts = [n for n in range(len(writes)) if _is_start(writes[n : n + 4])]
+    plays = []
+    for start, end in pairwise([*starts, len(writes)]):
+        values = []
+        for write in writes[start + 4 : end]:
+            if write.port != _SPEAKER_PORT or not write.value & GATE_BIT:
+                break
+            values.append(write.value)
+        plays.append(values)
     return plays
 
 

@@ -24,9 +24,7 @@ def thesis_rank(x: int) -> int:
 
 def played(data: bytes, unload: bool = True) -> list[Write]:
     """The port writes of a driver that plays `data` right."""
-    writes = [Write(0x61, 0x30), Write(0x43, 0xB0), Write(0x42, 0xFF), Write(0x42, 0xFF)]
-    writes += [Write(0x43, 0xC8), Write(0x61, 0x33)]
-    writes += [Write(0x43, 0xB0), Write(0x42, 3), Write(0x42, 0)]
+    writes = [Write(0x61, 0x33), Write(0x43, 0xB0), Write(0x42, 3), Write(0x42, 0)]
     writes += [Write(0x61, 0x31 | bit << 1) for bit in slope.slope_bits(data)]
     if unload:
         writes += [Write(0x61, 0x30), Write(0x43, 0xB0), Write(0x61, 0x31), Write(0x42, 1)]
@@ -75,6 +73,12 @@ def test_a_right_play_is_found_and_passes(unload: bool) -> None:
     assert len(plays) == 2
     assert speaker.compare_bits(plays[0], SPEECH) == []
     assert speaker.compare_bits(plays[1], SPEECH[5:]) == []
+
+
+def test_what_linux_does_to_the_timer_before_is_no_play() -> None:
+    calibration = [Write(0x61, 0x31), Write(0x43, 0xB0), Write(0x42, 0xFF), Write(0x42, 0xFF)]
+    assert speaker.split_plays(calibration) == []
+    assert len(speaker.split_plays([*calibration, Write(0x43, 0xC8), *played(SPEECH)])) == 1
 
 
 def test_a_flipped_bit_is_found() -> None:

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The demo's judgement and report, on made-up measurements: every check must be able to fail."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "vm")]
+
+import checks  # noqa: E402
+import figures  # noqa: E402
+import measure  # noqa: E402
+import report  # noqa: E402
+import svg  # noqa: E402
+from model import slope, speaker, wav  # noqa: E402
+from playing import Played  # noqa: E402
+
+SOUND = bytes((n * 37 + n * n) % 256 for n in range(4000))
+
+
+def late(kind: str, condition: str, max_ns: int) -> measure.Lateness:
+    """3000 releases, most of them at half the maximum."""
+    half = max_ns // 20 * 10
+    fields: dict[str, object] = {f.name: 0 for f in dataclasses.fields(measure.Lateness)}
+    fields |= {
+        "case": measure.Case(kind, condition),  # type: ignore[arg-type]
+        "releases": 3000, "expected": 3000, "skipped": 0, "overruns": 0,
+        "min_ns": half, "mean_ns": float(half), "max_ns": max_ns,
+        "histogram": {half: 2990, max_ns // 10 * 10: 10},
+        "upper_ns": {half: half + 10, max_ns // 10 * 10: max_ns + 10},
+        "load": {} if condition == "idle" else {"forks": 300.0, "mb": 90.0},
+    }
+    return measure.Lateness(**fields)  # type: ignore[arg-type]
+
+
+def heard(condition: str) -> Played:
+    """A play without a fault."""
+    values = [0x31 | bit << 1 for bit in slope.slope_bits(SOUND)]
+    times = [round(n * speaker.NOMINAL_NS) + n % 3 * 30 for n in range(len(SOUND))]
+    play = speaker.Play(values, times)
+    stats = {"underruns": 0, "interval_max_dev_ns": round(play.worst_deviation_ns())}
+    return Played(condition, SOUND, values, play, "", stats)  # type: ignore[arg-type]
+
+
+MAXIMA = {"tick": 700, "task": 1500, "hrtimer": 19_800_000}
+
+
+def good() -> tuple[dict[tuple[str, str], measure.Lateness], dict[str, Played]]:
+    """Measurements that keep every promise."""
+    lateness = {(k, c): late(k, c, MAXIMA[k]) for k in figures.NAMES for c in figures.CONDITIONS}
+    return lateness, {c: heard(c) for c in figures.CONDITIONS}
+
+
+def failed(outcome: list[checks.Check]) -> list[str]:
+    """The names of the checks that failed."""
+    return [check.name for check in outcome if not check.passed]
+
+
+def test_good_measurements_pass() -> None:
+    outcome = checks.judge(*good())
+    assert failed(outcome) == []
+    assert len(outcome) == 12
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        (("tick", "irqoff"), {"max_ns": 1001}),
+        (("task", "load"), {"max_ns": 2001}),
+        (("task", "idle"), {"skipped": 1}),
+        (("tick", "load"), {"expected": 3001}),
+        (("hrtimer", "irqoff"), {"max_ns": 9_000_000}),
+    ],
+)
+def test_a_broken_promise_of_time_fails(key: tuple[str, str], change: dict[str, int]) -> None:
+    lateness, played = good()
+    lateness[key] = dataclasses.replace(lateness[key], **change)
+    (name,) = failed(checks.judge(lateness, played))
+    assert name == f"{figures.NAMES[key[0]]}, {figures.CONDITIONS[key[1]]}"
+
+
+def test_the_hrtimer_as_rt_tick_fails() -> None:
+    """The negative control of the limits: Linux's own figures do not pass as ours."""
+    lateness, played = good()
+    for condition in figures.CONDITIONS:
+        lateness["tick", condition] = late("tick", condition, MAXIMA["hrtimer"])
+    assert len(failed(checks.judge(lateness, played))) == 3
+
+
+def test_a_measurement_that_is_missing_fails() -> None:
+    lateness, played = good()
+    del lateness["task", "idle"], played["load"]
+    assert len(failed(checks.judge(lateness, played))) == 2
+
+
+def test_a_wrong_bit_fails() -> None:
+    lateness, played = good()
+    played["load"].values[100] ^= speaker.DATA_BIT
+    assert failed(checks.judge(lateness, played)) == ["Speaker, under load"]
+
+
+def test_a_late_write_fails() -> None:
+    lateness, played = good()
+    play = played["idle"].play
+    assert play
+    play.times_ns[50:] = [t + 1500 for t in play.times_ns[50:]]
+    played["idle"].stats["interval_max_dev_ns"] = round(play.worst_deviation_ns())
+    (check,) = [c for c in checks.judge(lateness, played) if not c.passed]
+    assert check.name == "Speaker, idle"
+    assert "ns off" in check.detail
+
+
+def test_sides_that_disagree_fail() -> None:
+    lateness, played = good()
+    played["idle"] = dataclasses.replace(played["idle"], play=None, join_error="of two minds")
+    (check,) = [c for c in checks.judge(lateness, played) if not c.passed]
+    assert check.detail == "of two minds"
+
+
+def test_the_report_is_one_file(tmp_path: Path) -> None:
+    lateness, played = good()
+    play = played["irqoff"].play
+    assert play
+    wav.write_wav(tmp_path / "s.wav", wav.samples(play))
+    outcome = checks.judge(lateness, played)
+    page = report.page(lateness, played, outcome, tmp_path / "s.wav", "6.1")
+    assert page.count("<svg") == 4
+    assert "data:audio/wav;base64," in page
+    assert 'src="http' not in page and "<link" not in page and "<script" not in page
+    text = report.terminal(lateness, played, outcome)
+    assert "12 of 12 checks passed" in text
+    assert "4000/4000" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_report_shows_what_failed_and_what_is_missing() -> None:
+    outcome = checks.judge({}, {})
+    assert "FAILED  Speaker, idle: not played" in report.terminal({}, {}, outcome)
+    assert "not measured" in report.page({}, {}, outcome, None, "6.1")
+
+
+@pytest.mark.skipif(not shutil.which("rsvg-convert"), reason="rsvg-convert is not installed")
+def test_the_histogram_becomes_a_png(tmp_path: Path) -> None:
+    lateness, _ = good()
+    drawing = figures.lateness({k: (r.histogram, r.max_ns) for k, r in lateness.items()})
+    svg.write_png(drawing, tmp_path / "l.png")
+    assert (tmp_path / "l.png").read_bytes().startswith(b"\x89PNG")
