@@ -5,8 +5,15 @@
 #ifndef _RT_TIMER_H
 #define _RT_TIMER_H
 
-#include <linux/types.h>
+#include <rt/node.h>
 #include <rt/time.h>
+
+/**
+ * RT_MAX_TIMERS - how many timers may be queued on one CPU
+ *
+ * The releases of RT tasks do not count.
+ */
+#define RT_MAX_TIMERS 1024
 
 /**
  * struct rt_timer - one function, one moment; zero-initialise before first use
@@ -20,20 +27,26 @@ struct rt_timer {
 	void (*fn)(struct rt_timer *timer);
 	RTIME expires;
 	/* private: */
-	u64 seq;
-	int index;	/* place in the queue + 1; 0: not queued */
-	int cpu;
+	struct rt_node node;
+	int cpu;		/* whose queue it is, or was, in */
 };
 
 /**
  * rt_timer_start - call @timer's function at @expires
- * @timer: with @timer->fn set; if it is running already, it is moved
+ * @timer: with @timer->fn set; if it is queued already, it is moved
  * @expires: ns of rt_get_time(); a moment in the past means at once
  *
- * Runs on the calling CPU; a timer that is queued on another CPU moves here.
+ * Runs on the calling CPU; a timer that is queued on another CPU moves here. When
+ * it returns an error, a timer that was queued still is, as it was.
+ *
+ * A function that keeps starting its own timer for moments in the past is called
+ * again and again, but other RT interrupts get in between, and so does Linux, for
+ * a few us each time.
  *
  * Context: any; from Linux not inside an NMI.
- * Return: 0, -EINVAL (no timer or function, negative @expires), -ENOSPC (queue full).
+ * Return: 0, -EINVAL (no timer or function, negative @expires), -ENOSPC
+ * (RT_MAX_TIMERS are queued on this CPU).
+ * Source: thesis, 3.4.
  */
 int rt_timer_start(struct rt_timer *timer, RTIME expires);
 
@@ -41,7 +54,8 @@ int rt_timer_start(struct rt_timer *timer, RTIME expires);
  * rt_timer_cancel - forget a timer
  * @timer: queued or not
  *
- * From Linux it also waits until @fn is not running any more.
+ * From Linux it also waits until @fn is not running any more, so that @timer may
+ * be freed then. A function that starts its own timer again is defeated, too.
  *
  * Context: any; waits only when called from Linux.
  * Return: 1 if it was queued, 0 if not, -EINVAL (no timer).

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RT tasks (thesis, 3.2 and Appendix A.1).
+ *
+ * A task belongs to one CPU. Its life:
+ *
+ *	            rt_task_init
+ *	                 |
+ *	             dormant --- rt_task_wakeup ----------------.
+ *	                 |                                      |
+ *	         rt_task_make_periodic                          |
+ *	                 |                                      v
+ *	             waiting --- release moment --------------> ready --> running
+ *	                 ^                                      |  ^
+ *	                 '--------- rt_task_wait ---------------'  |
+ *	                                                        |  |
+ *	             suspended <-- rt_task_suspend -------------'  |
+ *	                 '---------- rt_task_wakeup ---------------'
+ *
+ * and rt_task_delete, or the return of the task's function, ends it from anywhere.
+ *
+ * What a task executes between a release and the rt_task_wait() that answers it
+ * is a job. Release moments are start + k * period, whatever happens to the jobs.
+ */
+#ifndef _RT_TASK_H
+#define _RT_TASK_H
+
+#include <rt/node.h>
+#include <rt/time.h>
+#include <rt/timer.h>
+
+/* Priorities are 1, the highest, to this (thesis, A.1). */
+#define RT_LOWEST_PRIORITY 1000000
+
+/* Limits; beyond them a call returns -EINVAL (sizes, periods) or -ENOSPC (tasks). */
+#define RT_STACK_MIN_BYTES 256
+#define RT_STACK_MAX_BYTES (1 << 20)
+#define RT_PERIOD_MIN_NS 5000LL
+#define RT_PERIOD_MAX_NS (3600 * RT_TICKS_PER_SEC)
+#define RT_MAX_TASKS 1024	/* on one CPU */
+#define RT_TASK_NAME_BYTES 16	/* with the terminating zero */
+
+/**
+ * typedef RT_TASK - one RT task; opaque to its users
+ *
+ * Allocate it as you like, statically for instance. It must stay until
+ * rt_task_delete() called from Linux has returned.
+ */
+typedef struct rt_task_struct RT_TASK;
+
+/**
+ * struct rt_task_struct - what scheduling policies may read; the rest is private
+ * @priority: 1 (the highest) to RT_LOWEST_PRIORITY
+ * @cpu: where it runs
+ * @period: ns; 0 for a task that is not periodic
+ * @relative_deadline: of each job, ns after its release; 0: the period
+ * @release: when the present (last) job was released, ns of rt_get_time()
+ * @deadline: of the present (last) job, ns of rt_get_time(); the largest RTIME if none
+ * @policy_data: the policy's own, zeroed before attach
+ */
+struct rt_task_struct {
+	int priority;
+	int cpu;
+	RTIME period;
+	RTIME relative_deadline;
+	RTIME release;
+	RTIME deadline;
+	unsigned long long policy_data[2];
+
+	/* private: */
+	unsigned long long magic;
+	RTIME next_release;		/* of the job after the present one */
+	struct rt_node ready;		/* in the ready queue, if the policy uses that */
+	unsigned char state;		/* enum core_task_state */
+	unsigned char suspended;
+	unsigned char token;		/* woken up while not suspended */
+	unsigned char queued;		/* known to the policy as ready */
+	RTIME token_time;
+	struct rt_timer timer;		/* the next release */
+	struct rt_frame {
+		void *sp;
+		unsigned long canary;
+	} frame;			/* where it left off; switch.S knows the offsets */
+	int on_cpu;			/* its stack is in use */
+
+	unsigned long long releases, overruns, skipped, misses;
+	RTIME max_late;
+
+	struct rt_task_struct *next, *swap_next, *dead_next;
+	void (*fn)(int data);
+	int data;
+	int stack_bytes;
+	void *stack;
+	char name[RT_TASK_NAME_BYTES];
+};
+
+/**
+ * rt_task_init - create a task; it does not run yet
+ * @task: its structure
+ * @fn: its code; the task ends, as if deleted, when it returns
+ * @data: handed to @fn
+ * @stack_size: bytes that @fn and what it calls need, RT_STACK_MIN_BYTES to
+ *	RT_STACK_MAX_BYTES; room for interrupts is added
+ * @priority: 1 (the highest) to RT_LOWEST_PRIORITY; among equals, first come is
+ *	first served
+ *
+ * The task belongs to the CPU that this is called on, unless rt_task_set_cpu()
+ * moves it. rt_task_make_periodic() or rt_task_wakeup() starts it. Its code starts
+ * with hardware interrupts on and must not use floating point.
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -EINVAL (null @task or @fn, @stack_size or @priority out of range),
+ * -EBUSY (@task is alive), -EPERM (called from RT code), -ENOMEM, -ENOSPC
+ * (RT_MAX_TASKS on this CPU), -ENODEV (the executive is not active). After an
+ * error nothing has changed.
+ * Source: thesis, A.1.
+ */
+int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, int priority);
+
+/**
+ * rt_task_set_cpu - bind a task that has not started yet to another CPU
+ * @task: initialised, never made periodic or woken up
+ * @cpu: an online CPU that has the RT timer
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -EINVAL (no such task or CPU), -EBUSY (it has started), -ENOSPC
+ * (RT_MAX_TASKS on @cpu), -EPERM (called from RT code).
+ */
+int rt_task_set_cpu(RT_TASK *task, int cpu);
+
+/**
+ * rt_task_set_name - what status and log call the task
+ * @task: initialised
+ * @name: cut to RT_TASK_NAME_BYTES; the default is the name of the task's function
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -EINVAL (no such task, no name, white space or unprintable characters
+ * in it), -EPERM (called from RT code).
+ */
+int rt_task_set_name(RT_TASK *task, const char *name);
+
+/**
+ * rt_task_make_periodic - release a task at @start_time + k * @period
+ * @task: initialised; it may be periodic already, and it may be the caller
+ * @start_time: the first release, ns of rt_get_time()
+ * @period: ns, RT_PERIOD_MIN_NS to RT_PERIOD_MAX_NS
+ *
+ * With a start at or before now the first release is at once, on behalf of the
+ * last moment @start_time + k * @period that is not after now (@start_time itself
+ * if it is less than a period ago), and the next at the following one.
+ *
+ * If a job is in progress (a task that makes itself periodic), that job goes on. It
+ * then counts as the first release's if that would be at once, and rt_task_wait()
+ * ends it. If the task is suspended, nothing is released before it is woken up.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task, @period out of range, @start_time negative or
+ * so late that the next release would overflow). After an error nothing has changed.
+ * Source: thesis, A.1.
+ */
+int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period);
+
+/**
+ * rt_task_wait - end the present job; return at the next release
+ *
+ * When the next release has passed already (an overrun), it returns at once, or as
+ * soon as equal and more urgent tasks let it. So every release gets its job, late
+ * ones too. An overrun's job goes behind tasks of equal priority that are ready.
+ *
+ * Context: periodic RT task only.
+ * Return: 0, -ETIMEDOUT (the job that begins now was released while the one before
+ * still ran), -EPERM (not called by a periodic RT task).
+ * Source: thesis, A.1.
+ */
+int rt_task_wait(void);
+
+/**
+ * rt_task_suspend - stop a task until it is woken up
+ * @task: initialised; may be the caller, and may be suspended already
+ *
+ * A task that suspends itself returns from this call when it is woken up. If it
+ * was woken up since it was last resumed (or started), the call returns at once, so
+ * an interrupt that comes while its task still handles the one before is not lost; two
+ * such interrupts are one wake-up, as with a binary semaphore.
+ *
+ * Other tasks, and interrupt handlers, suspend a task in any case, and wake-ups
+ * kept for its own next suspension stay kept. Suspensions do not nest.
+ *
+ * A suspended periodic task is not released. See rt_task_wakeup().
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task).
+ * Source: thesis, A.1.
+ */
+int rt_task_suspend(RT_TASK *task);
+
+/**
+ * rt_task_wakeup - let a task run
+ * @task: initialised
+ *
+ * A task that never started starts, without a period. A suspended task goes on
+ * where it was: in a job, in that job; waiting for its next release, at once if
+ * that passed meanwhile, and for the last such moment only. A periodic task's
+ * releases that passed during its suspension are skipped, and counted as such. For
+ * a task that is not periodic each wake-up from a suspension is a release. A wake-up
+ * of a task that is not suspended is kept for its next rt_task_suspend() of itself.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task).
+ * Source: thesis, A.1.
+ */
+int rt_task_wakeup(RT_TASK *task);
+
+/**
+ * rt_task_delete - end a task
+ * @task: initialised; running, ready, waiting, suspended, or never started
+ *
+ * From Linux: on return the task can no longer run on any CPU, its stack is freed,
+ * and @task may be freed or initialised again. From RT code, the task itself
+ * included (the call does not return then): the task never executes another
+ * instruction of its own after the next reschedule, and the rest is done by Linux
+ * when it gets to it; call rt_task_delete() again from Linux, which waits for
+ * that, before freeing @task. (It may return -EINVAL then: all was done already.)
+ *
+ * A task that is left when the module with its code or structure is unloaded is
+ * deleted before the module's memory goes.
+ *
+ * Context: any; from Linux a process that may sleep.
+ * Return: 0, -EINVAL (no such task; deleted already).
+ * Source: thesis, A.1.
+ */
+int rt_task_delete(RT_TASK *task);
+
+/**
+ * rt_task_self - the RT task that calls
+ *
+ * Context: any.
+ * Return: the running RT task, also inside an RT interrupt that interrupted it; NULL
+ * in Linux.
+ */
+RT_TASK *rt_task_self(void);
+
+#endif

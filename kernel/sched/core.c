@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See core.h. */
+#include "sched/core.h"
+
+#ifndef __KERNEL__
+#include <stdio.h>
+#endif
+
+void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
+	       struct heap_slot *ready_slots, struct heap_slot *timer_slots)
+{
+	*rq = (struct rt_rq) { .cpu = cpu, .ops = ops };
+	heap_init(&rq->ready, ready_slots, CORE_READY_SLOTS);
+	timerq_init(&rq->timers, timer_slots, CORE_TIMER_SLOTS, RT_MAX_TIMERS);
+}
+
+/* What policies call. */
+
+void rt_rq_add(struct rt_rq *rq, RT_TASK *task, unsigned long long key)
+{
+	/* A policy that adds a task twice must not break the queue of the others. */
+	rt_rq_remove(rq, task);
+	heap_insert(&rq->ready, &task->ready, key);
+}
+
+void rt_rq_remove(struct rt_rq *rq, RT_TASK *task)
+{
+	if (heap_queued(&task->ready))
+		heap_remove(&rq->ready, &task->ready);
+}
+
+RT_TASK *rt_rq_first(const struct rt_rq *rq)
+{
+	struct rt_node *node = heap_first(&rq->ready);
+
+	return node ? container_of(node, RT_TASK, ready) : NULL;
+}
+
+int rt_rq_cpu(const struct rt_rq *rq)
+{
+	return rq->cpu;
+}
+
+/* Ready or not, as the policy is told. */
+
+static void enqueue(struct rt_rq *rq, RT_TASK *task)
+{
+	task->queued = 1;
+	rq->ops->enqueue(rq, task);
+	if (!rq->curr || task == rq->curr || rq->ops->preempts(rq, task, rq->curr))
+		rq->need_resched = true;
+}
+
+static void dequeue(struct rt_rq *rq, RT_TASK *task)
+{
+	if (!task->queued)
+		return;
+	task->queued = 0;
+	rq->ops->dequeue(rq, task);
+	if (task == rq->curr)
+		rq->need_resched = true;
+}
+
+/* Jobs. */
+
+static RTIME deadline_after(const RT_TASK *task, RTIME release)
+{
+	RTIME relative = task->relative_deadline ? task->relative_deadline : task->period;
+
+	if (!relative || release > RTIME_MAX - relative)
+		return RTIME_MAX;
+	return release + relative;
+}
+
+static void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
+{
+	task->state = CORE_READY;
+	task->release = release;
+	task->deadline = deadline_after(task, release);
+	task->next_release = release + task->period;
+	rq->ops->release(rq, task);
+}
+
+static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
+{
+	task->releases++;
+	set_job(rq, task, release);
+}
+
+/* The job is over, or there was none: wait for next_release. */
+static void await_release(struct rt_rq *rq, RT_TASK *task)
+{
+	task->state = CORE_WAITING;
+	if (!task->suspended)
+		timerq_add_release(&rq->timers, &task->timer, task->next_release);
+}
+
+/*
+ * Skip release moments up to @now, all or all but the last.
+ * Divides, so it is for rare events only; rt_task_wait() goes period by period.
+ */
+static void skip_releases(RT_TASK *task, RTIME now, bool keep_last)
+{
+	u64 passed;
+
+	if (task->next_release > now)
+		return;
+	passed = (u64)(now - task->next_release) / (u64)task->period + !keep_last;
+	task->next_release += passed * task->period;
+	task->skipped += passed;
+}
+
+void core_release_timer(struct rt_timer *timer)
+{
+}
+
+void core_release(struct rt_rq *rq, RT_TASK *task)
+{
+	timerq_remove_release(&rq->timers, &task->timer);
+	begin_job(rq, task, task->next_release);
+	enqueue(rq, task);
+}
+
+int core_check_periodic(RTIME start, RTIME period)
+{
+	if (period < RT_PERIOD_MIN_NS || period > RT_PERIOD_MAX_NS)
+		return -EINVAL;
+	if (start < 0 || start > RTIME_MAX - period)
+		return -EINVAL;
+	return 0;
+}
+
+int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME period, RTIME now)
+{
+	int error = rq->ops->admit(rq, task, period, task->relative_deadline);
+	bool at_once = start <= now;
+	bool queued;
+
+	if (error)
+		return error;
+	timerq_remove_release(&rq->timers, &task->timer);
+	if (at_once)
+		start += (u64)(now - start) / (u64)period * period;
+	task->period = period;
+	task->next_release = start;
+
+	if (task->state != CORE_READY) {
+		if (at_once && !task->suspended) {
+			begin_job(rq, task, start);
+			enqueue(rq, task);
+		} else {
+			await_release(rq, task);
+		}
+		return 0;
+	}
+
+	/* A job is in progress; a policy that sorts by the period must hear of the change. */
+	queued = task->queued;
+	dequeue(rq, task);
+	if (at_once)
+		set_job(rq, task, start);
+	if (queued)
+		enqueue(rq, task);
+	return 0;
+}
+
+int core_wait(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *task = rq->curr;
+	bool late;
+
+	if (task->state != CORE_READY)
+		return 0;	/* killed by another CPU while it came here */
+	if (!task->period)
+		return -EPERM;
+	if (now > task->deadline)
+		task->misses++;
+	dequeue(rq, task);
+	if (task->next_release > now) {
+		await_release(rq, task);
+		return 0;
+	}
+	late = task->next_release < now;
+	task->overruns += late;
+	begin_job(rq, task, task->next_release);
+	if (!task->suspended)
+		enqueue(rq, task);
+	return late ? -ETIMEDOUT : 0;
+}
+
+void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
+{
+	if (self && task->token && !task->suspended) {
+		task->token = 0;
+		if (!task->period) {
+			dequeue(rq, task);
+			begin_job(rq, task, task->token_time);
+			enqueue(rq, task);
+		}
+		return;
+	}
+	task->suspended = 1;
+	dequeue(rq, task);
+	timerq_remove_release(&rq->timers, &task->timer);
+}
+
+void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	if (!task->suspended && task->state != CORE_DORMANT) {
+		if (!task->token)
+			task->token_time = now;
+		task->token = 1;
+		return;
+	}
+	task->suspended = 0;
+	if (task->state == CORE_WAITING) {
+		skip_releases(task, now, true);
+		if (task->next_release > now) {
+			await_release(rq, task);
+			return;
+		}
+		begin_job(rq, task, task->next_release);
+	} else if (task->period) {
+		skip_releases(task, now, false);
+	} else {
+		begin_job(rq, task, now);
+	}
+	enqueue(rq, task);
+}
+
+/* Coming and going. */
+
+int core_add(struct rt_rq *rq, RT_TASK *task)
+{
+	if (rq->count == RT_MAX_TASKS)
+		return -ENOSPC;
+	rq->count++;
+	task->cpu = rq->cpu;
+	task->state = CORE_DORMANT;
+	task->timer.fn = core_release_timer;
+	task->next = rq->tasks;
+	rq->tasks = task;
+	rq->ops->attach(rq, task);
+	return 0;
+}
+
+void core_remove(struct rt_rq *rq, RT_TASK *task)
+{
+	RT_TASK **link;
+
+	for (link = &rq->tasks; *link != task; link = &(*link)->next)
+		;
+	*link = task->next;
+	rq->count--;
+	if (task->state != CORE_DEAD)
+		rq->ops->detach(rq, task);
+}
+
+void core_kill(struct rt_rq *rq, RT_TASK *task)
+{
+	dequeue(rq, task);
+	timerq_remove_release(&rq->timers, &task->timer);
+	if (task->state != CORE_DEAD)
+		rq->ops->detach(rq, task);
+	task->state = CORE_DEAD;
+}
+
+/* Policies. */
+
+static void eject(struct rt_rq *rq)
+{
+	rq->ejected = rq->ops;
+	core_swap(rq, &core_fixed_priority);
+}
+
+RT_TASK *core_pick(struct rt_rq *rq)
+{
+	RT_TASK *task = rq->ops->pick(rq);
+
+	if (unlikely(task && (!task->queued || task->cpu != rq->cpu))) {
+		eject(rq);
+		task = rq->ops->pick(rq);
+	}
+	rq->need_resched = false;
+	rq->curr = task;
+	return task;
+}
+
+void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops)
+{
+	RT_TASK *order = NULL, **end = &order, *task;
+
+	/* First those in the common ready queue, in its order, then any the policy kept itself. */
+	while ((task = rt_rq_first(rq))) {
+		rt_rq_remove(rq, task);
+		if (!task->queued)	/* a broken policy's */
+			continue;
+		task->swap_next = NULL;
+		task->queued = 2;
+		*end = task;
+		end = &task->swap_next;
+	}
+	for (task = rq->tasks; task; task = task->next) {
+		if (task->queued == 1) {
+			task->swap_next = NULL;
+			*end = task;
+			end = &task->swap_next;
+		}
+		if (task->state != CORE_DEAD)
+			rq->ops->detach(rq, task);
+		memset(task->policy_data, 0, sizeof(task->policy_data));
+	}
+
+	rq->ops = ops;
+	for (task = rq->tasks; task; task = task->next)
+		if (task->state != CORE_DEAD)
+			ops->attach(rq, task);
+	for (task = order; task; task = task->swap_next) {
+		task->queued = 1;
+		ops->enqueue(rq, task);
+	}
+	rq->need_resched = true;
+}
+
+const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops)
+{
+	for (const RT_TASK *task = rq->tasks; task; task = task->next)
+		if (task->state != CORE_DEAD &&
+		    ops->admit(rq, task, task->period, task->relative_deadline))
+			return task;
+	return NULL;
+}
+
+/* What stands in for an operation that a policy omits. */
+
+static int no_init(void)
+{
+	return 0;
+}
+
+static void no_exit(void)
+{
+}
+
+static int admit_all(struct rt_rq *rq, const RT_TASK *task, RTIME period, RTIME deadline)
+{
+	return 0;
+}
+
+static void ignore(struct rt_rq *rq, RT_TASK *task)
+{
+}
+
+static bool might_preempt(struct rt_rq *rq, const RT_TASK *task, const RT_TASK *curr)
+{
+	return true;
+}
+
+static RT_TASK *pick_first(struct rt_rq *rq)
+{
+	return rt_rq_first(rq);
+}
+
+static int dump_ready(struct rt_rq *rq, char *buf, int size)
+{
+	int used = 0;
+
+	for (const RT_TASK *task = rq->tasks; task; task = task->next)
+		if (task->queued && used < size)
+			used += snprintf(buf + used, size - used, "%s priority %d period %lld\n",
+					 task->name, task->priority, task->period);
+	return used < size ? used : size;
+}
+
+static bool good_name(const char *name)
+{
+	unsigned int length = 0;
+
+	for (; name && *name; name++) {
+		char c = *name;
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      c == '_') || ++length >= RT_TASK_NAME_BYTES)
+			return false;
+	}
+	return length;
+}
+
+int core_complete_ops(struct rt_sched_ops *full, const struct rt_sched_ops *ops)
+{
+	if (!ops || !good_name(ops->name) || !ops->enqueue || !ops->dequeue != !ops->pick)
+		return -EINVAL;
+	*full = *ops;
+	full->init = ops->init ?: no_init;
+	full->exit = ops->exit ?: no_exit;
+	full->admit = ops->admit ?: admit_all;
+	full->attach = ops->attach ?: ignore;
+	full->detach = ops->detach ?: ignore;
+	full->release = ops->release ?: ignore;
+	full->dequeue = ops->dequeue ?: rt_rq_remove;
+	full->pick = ops->pick ?: pick_first;
+	full->preempts = ops->preempts ?: might_preempt;
+	full->dump = ops->dump ?: dump_ready;
+	return 0;
+}
+
+/* The built-in policy: by priority; equal ones first come, first served. */
+
+static void fixed_priority_enqueue(struct rt_rq *rq, RT_TASK *task)
+{
+	rt_rq_add(rq, task, task->priority);
+}
+
+static bool fixed_priority_preempts(struct rt_rq *rq, const RT_TASK *task, const RT_TASK *curr)
+{
+	return task->priority < curr->priority;
+}
+
+const struct rt_sched_ops core_fixed_priority = {
+	.name = "fixed_priority",
+	.init = no_init,
+	.exit = no_exit,
+	.admit = admit_all,
+	.attach = ignore,
+	.detach = ignore,
+	.release = ignore,
+	.enqueue = fixed_priority_enqueue,
+	.dequeue = rt_rq_remove,
+	.pick = pick_first,
+	.preempts = fixed_priority_preempts,
+	.dump = dump_ready,
+};
+
+const char *core_state_name(const struct rt_rq *rq, const RT_TASK *task)
+{
+	if (task->state == CORE_DEAD)
+		return "dead";
+	if (task->suspended)
+		return "suspended";
+	if (task->state == CORE_DORMANT)
+		return "dormant";
+	if (task->state == CORE_WAITING)
+		return "waiting";
+	return rq->curr == task ? "running" : "ready";
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The states of tasks and jobs: who is ready, what a release, an end of a job, a
+ * suspension or a wake-up does. Pure logic: time is an argument, switching is the
+ * caller's, and so is the lock: every function here runs with the rq's lock held.
+ *
+ *   state     suspended  queued  release timer   meaning
+ *   --------  ---------  ------  --------------  -----------------------------------
+ *   DORMANT   0/1        0       -               initialised, never started
+ *   WAITING   0          0       next_release    periodic, between two jobs
+ *   WAITING   1          0       -               the same; releases are skipped
+ *   READY     0          1       -               in a job: running or wants to
+ *   READY     1          0       -               in a job, stopped
+ *   DEAD      -          0       -               never runs again
+ *
+ * "queued" is exactly "the policy has been told enqueue, and not yet dequeue".
+ *
+ * No timer runs for a task with a job: rt_task_wait() looks at the clock. So a task that
+ * overruns causes no interrupts, and still gets a job for each release.
+ */
+#ifndef _TACTUS_SCHED_CORE_H
+#define _TACTUS_SCHED_CORE_H
+
+#include <rt/sched.h>
+#include "timer/timerq.h"
+
+#define RTIME_MAX 0x7fffffffffffffffLL
+
+enum core_task_state {
+	CORE_DEAD,		/* also what a zeroed RT_TASK is */
+	CORE_DORMANT,
+	CORE_WAITING,
+	CORE_READY,
+};
+
+/**
+ * struct rt_rq - one CPU's tasks
+ * @cpu: whose
+ * @ops: the policy, complete
+ * @curr: the running task; NULL: Linux
+ * @need_resched: @curr may not be what the policy picks
+ * @ejected: the policy that was thrown out, until somebody took note
+ * @ready: the ready queue that policies may use
+ * @timers: releases and users' timers
+ * @tasks: all tasks of the CPU, linked by next
+ * @count: how many
+ */
+struct rt_rq {
+	const struct rt_sched_ops *ops;
+	RT_TASK *curr;
+	bool need_resched;
+	int cpu;
+	const struct rt_sched_ops *ejected;
+	struct heap ready;
+	struct timerq timers;
+	RT_TASK *tasks;
+	unsigned int count;
+};
+
+/* The policy that is always there: fixed priorities. */
+extern const struct rt_sched_ops core_fixed_priority;
+
+void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
+	       struct heap_slot *ready_slots, struct heap_slot *timer_slots);
+
+/* Slots that core_init() wants: */
+#define CORE_READY_SLOTS RT_MAX_TASKS
+#define CORE_TIMER_SLOTS (RT_MAX_TASKS + RT_MAX_TIMERS)
+
+/** core_add - a new, dormant task of this CPU; 0 or -ENOSPC */
+int core_add(struct rt_rq *rq, RT_TASK *task);
+
+/** core_remove - forget a task; it is dead or dormant */
+void core_remove(struct rt_rq *rq, RT_TASK *task);
+
+/** core_kill - whatever it was doing, it is DEAD afterwards */
+void core_kill(struct rt_rq *rq, RT_TASK *task);
+
+/** core_check_periodic - the errno of rt_task_make_periodic() for these arguments */
+int core_check_periodic(RTIME start, RTIME period);
+
+/** core_make_periodic - see rt_task_make_periodic(); 0 or what admit says */
+int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME period, RTIME now);
+
+/* Marks the timer of a task; the executive calls core_release() in its place. */
+void core_release_timer(struct rt_timer *timer);
+
+/** core_release - @task's release timer is due; it is still queued */
+void core_release(struct rt_rq *rq, RT_TASK *task);
+
+/**
+ * core_wait - the job of rq->curr is done
+ *
+ * Return: 0, -ETIMEDOUT (the next one has begun, late), -EPERM (not periodic).
+ */
+int core_wait(struct rt_rq *rq, RTIME now);
+
+/** core_suspend - @self: by the task's own code; the task may go on if !suspended then */
+void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self);
+
+void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now);
+
+/**
+ * core_pick - who runs now? Sets rq->curr.
+ *
+ * Ejects a policy that names a task that cannot run.
+ *
+ * Return: a task that is queued, or NULL.
+ */
+RT_TASK *core_pick(struct rt_rq *rq);
+
+/** core_swap - give the CPU's tasks to another policy, which admits them */
+void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops);
+
+/** core_admits - would @ops take all tasks of the CPU? NULL, or the first it refuses */
+const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops);
+
+/** core_complete_ops - check a policy and fill what it omits; 0 or -EINVAL */
+int core_complete_ops(struct rt_sched_ops *full, const struct rt_sched_ops *ops);
+
+/** core_state_name - for people */
+const char *core_state_name(const struct rt_rq *rq, const RT_TASK *task);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A lock among RT code and Linux code, taken with hardware interrupts off.
+ *
+ * The kernel's spinlocks are not for RT code: lockdep, preemption counts, paravirt
+ * slow paths that halt. This is a ticket lock: first come, first served, so that a
+ * CPU waits for at most one section of each other CPU.
+ *
+ * Order: the lock of one CPU, or two by hardlock_pair(); inside of it the reaper's.
+ */
+#ifndef _TACTUS_HARDLOCK_H
+#define _TACTUS_HARDLOCK_H
+
+#include <linux/atomic.h>
+#include <asm/processor.h>
+
+struct hardlock {
+	atomic_t next;
+	int owner;
+};
+
+static __always_inline void hardlock(struct hardlock *lock)
+{
+	int ticket = atomic_fetch_inc(&lock->next);
+
+	/* Pairs with the release in hardunlock(): what that owner wrote is seen. */
+	while (smp_load_acquire(&lock->owner) != ticket)
+		cpu_relax();
+}
+
+static __always_inline void hardunlock(struct hardlock *lock)
+{
+	/* Pairs with the acquire in hardlock(). */
+	smp_store_release(&lock->owner, lock->owner + 1);
+}
+
+/* Two different locks at once, in an order that all agree on. */
+static __always_inline void hardlock_pair(struct hardlock *a, struct hardlock *b)
+{
+	hardlock(a < b ? a : b);
+	hardlock(a < b ? b : a);
+}
+
+#endif

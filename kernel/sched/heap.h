@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A binary heap of nodes that stay where they are: ready queues, timer queues.
+ *
+ * Pure logic; its user locks. Keys live in the array beside the pointers, so that a
+ * sift touches the array only, until it writes the place of a node it moved.
+ * Equal keys leave in the order they came in. The array never grows.
+ */
+#ifndef _TACTUS_HEAP_H
+#define _TACTUS_HEAP_H
+
+#include "pure.h"
+#include <rt/node.h>
+
+struct heap_slot {
+	u64 key;
+	u64 seq;		/* of the insertion; 2^64 of them outlast any machine */
+	struct rt_node *node;
+};
+
+/* Invariants: no slot is before its parent; slot[i].node->place == i + 1. */
+struct heap {
+	struct heap_slot *slot;
+	unsigned int count;
+	unsigned int capacity;
+	u64 seq;
+};
+
+void heap_init(struct heap *heap, struct heap_slot *slots, unsigned int capacity);
+
+/**
+ * heap_insert - O(log n)
+ * @heap: the heap
+ * @node: in no heap
+ * @key: smaller leaves first
+ *
+ * Return: 0, -ENOSPC (full).
+ */
+int heap_insert(struct heap *heap, struct rt_node *node, u64 key);
+
+/**
+ * heap_remove - take @node out, wherever it is; O(log n)
+ * @heap: the heap that @node is in
+ * @node: the node
+ */
+void heap_remove(struct heap *heap, struct rt_node *node);
+
+static inline bool heap_queued(const struct rt_node *node)
+{
+	return node->place;
+}
+
+/** heap_first - the node with the smallest key; NULL if empty; O(1) */
+static inline struct rt_node *heap_first(const struct heap *heap)
+{
+	return heap->count ? heap->slot[0].node : NULL;
+}
+
+/** heap_first_key - its key; the largest u64 if empty */
+static inline u64 heap_first_key(const struct heap *heap)
+{
+	return heap->count ? heap->slot[0].key : ~0ULL;
+}
+
+#endif

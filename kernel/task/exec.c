@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The executive's entries from the pipeline, and the switch.
+ *
+ * Linux is the lowest-priority task of each CPU: rq.curr == NULL. Its context is the stack that an
+ * RT interrupt came on; the switch away from it happens in rt_exec_resched(), which
+ * the pipeline calls last, and returns there when no task is ready.
+ */
+#include <linux/cpu.h>
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "task/exec.h"
+
+DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
+DEFINE_MUTEX(rt_exec_mutex);
+
+RTIME rt_get_time(void)
+{
+	return pl_clock();
+}
+EXPORT_SYMBOL_GPL(rt_get_time);
+
+enum rt_context rt_context(void)
+{
+	if (!pl_oob())
+		return RT_CONTEXT_LINUX;
+	if (pl_in_irq() || !this_cpu_read(rt_cpus.rq.curr))
+		return RT_CONTEXT_IRQ;
+	return RT_CONTEXT_TASK;
+}
+EXPORT_SYMBOL_GPL(rt_context);
+
+RT_TASK *rt_task_self(void)
+{
+	return pl_oob() ? this_cpu_read(rt_cpus.rq.curr) : NULL;
+}
+EXPORT_SYMBOL_GPL(rt_task_self);
+
+static __always_inline struct rt_frame *frame_of(struct rt_cpu *cpu, RT_TASK *task)
+{
+	return task ? &task->frame : &cpu->inband;
+}
+
+/* In the new context: nobody uses the stack of the one before any more. */
+static __always_inline void finish_switch(struct rt_cpu *cpu)
+{
+	RT_TASK *prev = cpu->prev;
+
+	cpu->prev = NULL;
+	/* Pairs with the acquire in rt_task_free(): the last touch of @prev from here. */
+	if (prev)
+		smp_store_release(&prev->on_cpu, 0);
+}
+
+void rt_exec_resched(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	RT_TASK *prev, *next;
+
+	if (!READ_ONCE(cpu->rq.need_resched))
+		return;
+	hardlock(&cpu->lock);
+	prev = cpu->rq.curr;
+	next = core_pick(&cpu->rq);
+	if (next)
+		next->on_cpu = 1;
+	hardunlock(&cpu->lock);
+	if (unlikely(cpu->rq.ejected))
+		rt_sched_report();
+	if (next == prev)
+		return;
+	cpu->prev = prev;
+	rt_switch(frame_of(cpu, prev), frame_of(cpu, next));
+	finish_switch(cpu);	/* A task stays on its CPU, so this is the same one. */
+}
+
+void rt_exec_note_lateness(RT_TASK *task)
+{
+	RTIME late = pl_clock() - task->release;
+
+	if (late > task->max_late)
+		task->max_late = late;
+}
+
+/* A new task's first instructions; called by rt_task_entry only. */
+asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task);
+asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task)
+{
+	rt_exec_note_lateness(task);
+	finish_switch(this_cpu_ptr(&rt_cpus));
+	pl_hard_restore(X86_EFLAGS_IF);
+	task->fn(task->data);
+	rt_task_delete(task);
+	/* Not reached; whoever comes back to a dead task's stack stops here. */
+	for (;;)
+		cpu_relax();
+}
+
+void rt_exec_arm(struct rt_cpu *cpu)
+{
+	/* In a pass of exec_timer() the first timers are those it is about to take. */
+	if (!cpu->expiring && timerq_stale(&cpu->rq.timers))
+		pl_timer_arm(cpu->rq.timers.armed);
+}
+
+void rt_exec_poke(int cpu)
+{
+	pl_ipi(cpu);
+}
+
+void rt_exec_run(void (*fn)(void *arg), void *arg)
+{
+	unsigned long flags;
+
+	if (!pl_oob()) {
+		pl_run_oob(fn, arg);
+		return;
+	}
+	flags = pl_hard_save();
+	fn(arg);
+	/* An RT interrupt reschedules when it returns. */
+	if (!pl_in_irq())
+		rt_exec_resched();
+	pl_hard_restore(flags);
+}
+
+/*
+ * The one-shot event. Takes no more timers than were queued on entry: functions that start
+ * timers for the past must not keep the CPU here.
+ */
+static void exec_timer(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct timerq *queue = &cpu->rq.timers;
+	struct rt_timer *timer;
+	unsigned int left;
+	RTIME now = pl_clock();
+
+	hardlock(&cpu->lock);
+	timerq_fired(queue);
+	cpu->expiring = true;
+	for (left = queue->heap.count; left && (timer = timerq_due(queue, now)); left--) {
+		if (timer->fn == core_release_timer) {
+			core_release(&cpu->rq, container_of(timer, RT_TASK, timer));
+			continue;
+		}
+		timerq_remove(queue, timer);
+		WRITE_ONCE(cpu->firing, timer);
+		hardunlock(&cpu->lock);
+		timer->fn(timer);
+		hardlock(&cpu->lock);
+		WRITE_ONCE(cpu->firing, NULL);
+	}
+	cpu->expiring = false;
+	if (!left && timerq_due(queue, now)) {
+		timerq_stale(queue);
+		pl_timer_arm(now + TIMERQ_GAP_NS);
+	} else {
+		rt_exec_arm(cpu);
+	}
+	hardunlock(&cpu->lock);
+}
+
+/* Another CPU changed the rq: a first timer that only this CPU can arm, or a ready task. */
+static void exec_ipi(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+
+	hardlock(&cpu->lock);
+	rt_exec_arm(cpu);
+	hardunlock(&cpu->lock);
+}
+
+const struct pl_client rt_client = {
+	.timer = exec_timer,
+	.ipi = exec_ipi,
+	.resched = rt_exec_resched,
+};
+
+static void free_cpus(void)
+{
+	int i;
+
+	for_each_possible_cpu(i) {
+		struct rt_cpu *cpu = rt_cpu_of(i);
+
+		cpu->present = false;
+		kvfree(cpu->rq.ready.slot);
+		kvfree(cpu->rq.timers.heap.slot);
+	}
+}
+
+int rt_exec_init(void)
+{
+	int i, error = -ENOMEM;
+
+	cpus_read_lock();
+	for_each_online_cpu(i) {
+		struct rt_cpu *cpu = rt_cpu_of(i);
+		struct heap_slot *ready, *timers;
+
+		ready = kvcalloc(CORE_READY_SLOTS, sizeof(*ready), GFP_KERNEL);
+		timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
+		core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
+		if (!ready || !timers)
+			goto fail;
+		cpu->present = true;
+	}
+	cpus_read_unlock();
+	rt_sched_init();
+	error = rt_reap_init();
+	if (error)
+		free_cpus();
+	return error;
+fail:
+	cpus_read_unlock();
+	free_cpus();
+	return error;
+}
+
+void rt_exec_exit(void)
+{
+	rt_reap_exit();
+	rt_sched_exit();
+	free_cpus();
+}

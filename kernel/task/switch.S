@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From one RT stack, or Linux's, to another (thesis, 3.2: "pushing all integer registers
+ * on the stack and changing the stack pointer"). The compiler keeps caller-saved ones.
+ */
+#include <linux/linkage.h>
+#include <asm/nospec-branch.h>
+#include "compat/canary.h"
+
+#define FRAME_SP 0
+#define FRAME_CANARY 8
+
+	.text
+
+/*
+ * void rt_switch(struct rt_frame *from, struct rt_frame *to)
+ *
+ * Hardware interrupts off. The canary goes with the stack: functions that are active
+ * on a stack check it against the value they put there.
+ */
+SYM_FUNC_START(rt_switch)
+	pushq	%rbp
+	pushq	%rbx
+	pushq	%r12
+	pushq	%r13
+	pushq	%r14
+	pushq	%r15
+
+	movq	COMPAT_CANARY, %rax
+	movq	%rax, FRAME_CANARY(%rdi)
+	movq	%rsp, FRAME_SP(%rdi)
+
+	movq	FRAME_SP(%rsi), %rsp
+	movq	FRAME_CANARY(%rsi), %rax
+	movq	%rax, COMPAT_CANARY
+
+	popq	%r15
+	popq	%r14
+	popq	%r13
+	popq	%r12
+	popq	%rbx
+	popq	%rbp
+	RET
+SYM_FUNC_END(rt_switch)
+
+/*
+ * The first "return" of a new task comes here; the stack looks as if this had been called
+ * from address 0, which is where unwinders stop. %rbx is the task.
+ */
+SYM_FUNC_START(rt_task_entry)
+	movq	%rbx, %rdi
+	jmp	rt_task_main
+SYM_FUNC_END(rt_task_entry)

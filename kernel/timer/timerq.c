@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See timerq.h. */
+#include "timer/timerq.h"
+
+void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int capacity,
+		 unsigned int max_users)
+{
+	heap_init(&queue->heap, slots, capacity);
+	queue->users = 0;
+	queue->max_users = max_users;
+	queue->armed = TIMERQ_NEVER;
+}
+
+int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires)
+{
+	if (queue->users == queue->max_users)
+		return -ENOSPC;
+	queue->users++;
+	timerq_add_release(queue, timer, expires);
+	return 0;
+}
+
+void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires)
+{
+	timer->expires = expires;
+	heap_insert(&queue->heap, &timer->node, expires);
+}
+
+void timerq_remove(struct timerq *queue, struct rt_timer *timer)
+{
+	heap_remove(&queue->heap, &timer->node);
+	queue->users--;
+}
+
+void timerq_remove_release(struct timerq *queue, struct rt_timer *timer)
+{
+	if (heap_queued(&timer->node))
+		heap_remove(&queue->heap, &timer->node);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One CPU's timer queue, in front of its one-shot device.
+ *
+ * Pure logic; its user locks. It also remembers what the device was last set to, so
+ * that the device is touched when the first moment changes and not otherwise.
+ *
+ * Users' timers are counted; the releases of tasks are not, they always have room.
+ */
+#ifndef _TACTUS_TIMERQ_H
+#define _TACTUS_TIMERQ_H
+
+#include <rt/timer.h>
+#include "sched/heap.h"
+
+#define TIMERQ_NEVER (~0ULL)
+
+/*
+ * Least distance of the device's next event when a pass ended with timers still due:
+ * functions that always start their timers in the past must not lock out all else.
+ */
+#define TIMERQ_GAP_NS 5000
+
+struct timerq {
+	struct heap heap;
+	unsigned int users;	/* how many of them are users' */
+	unsigned int max_users;
+	u64 armed;		/* what the device is set to */
+};
+
+/** timerq_init - @slots must have room for @max_users and for all tasks */
+void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int capacity,
+		 unsigned int max_users);
+
+/** timerq_add - queue a user's timer; 0 or -ENOSPC; it is in no queue */
+int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires);
+
+/** timerq_add_release - queue a task's timer; there is room */
+void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires);
+
+/** timerq_remove - a user's timer, queued here */
+void timerq_remove(struct timerq *queue, struct rt_timer *timer);
+
+/** timerq_remove_release - a task's timer, queued here or nowhere */
+void timerq_remove_release(struct timerq *queue, struct rt_timer *timer);
+
+/**
+ * timerq_due - the first timer, if its moment has come
+ * @queue: the queue
+ * @now: ns
+ *
+ * Return: the timer, still queued; or NULL.
+ */
+static inline struct rt_timer *timerq_due(const struct timerq *queue, u64 now)
+{
+	if (heap_first_key(&queue->heap) > now || !queue->heap.count)
+		return NULL;
+	return container_of(heap_first(&queue->heap), struct rt_timer, node);
+}
+
+/** timerq_fired - the device has gone off, so it is set to nothing now */
+static inline void timerq_fired(struct timerq *queue)
+{
+	queue->armed = TIMERQ_NEVER;
+}
+
+/**
+ * timerq_stale - must the device be set again?
+ * @queue: the queue
+ *
+ * Return: true once for each change of the first moment; @queue->armed is what to
+ * set it to then.
+ */
+static inline bool timerq_stale(struct timerq *queue)
+{
+	u64 first = heap_first_key(&queue->heap);
+
+	if (first == queue->armed)
+		return false;
+	queue->armed = first;
+	return true;
+}
+
+/** timerq_early - would the device go off too late for the first timer? */
+static inline bool timerq_early(const struct timerq *queue)
+{
+	return heap_first_key(&queue->heap) < queue->armed;
+}
+
+#endif

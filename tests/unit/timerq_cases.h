@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Cases for the timer queue, for the host and for KUnit; see heap_cases.h. */
+#define TIMERQ_USERS 4
+#define TIMERQ_SLOTS 6
+
+static struct heap_slot timerq_slots[TIMERQ_SLOTS];
+
+static void timerq_case_order_and_due(void)
+{
+	struct rt_timer a = {}, b = {}, c = {};
+	struct timerq queue;
+
+	timerq_init(&queue, timerq_slots, TIMERQ_SLOTS, TIMERQ_USERS);
+	CHECK(!timerq_due(&queue, ~0ULL));
+	CHECK_EQ(timerq_add(&queue, &a, 300), 0);
+	CHECK_EQ(timerq_add(&queue, &b, 100), 0);
+	CHECK_EQ(timerq_add(&queue, &c, 100), 0);
+	CHECK_EQ(a.expires, 300);
+	CHECK(!timerq_due(&queue, 99));
+	CHECK(timerq_due(&queue, 100) == &b);
+	timerq_remove(&queue, &b);
+	CHECK(timerq_due(&queue, 100) == &c);
+	timerq_remove(&queue, &c);
+	CHECK(!timerq_due(&queue, 299));
+	CHECK(timerq_due(&queue, 1000) == &a);
+	timerq_remove(&queue, &a);
+	CHECK_EQ(queue.users, 0);
+}
+
+/* The device is set when the first moment changes, and at no other time. */
+static void timerq_case_arming(void)
+{
+	struct rt_timer a = {}, b = {}, c = {};
+	struct timerq queue;
+
+	timerq_init(&queue, timerq_slots, TIMERQ_SLOTS, TIMERQ_USERS);
+	CHECK(!timerq_stale(&queue));
+	CHECK(!timerq_early(&queue));
+	timerq_add(&queue, &a, 200);
+	CHECK(timerq_early(&queue));
+	CHECK(timerq_stale(&queue));
+	CHECK_EQ(queue.armed, 200);
+	CHECK(!timerq_stale(&queue));
+	timerq_add(&queue, &b, 300);
+	CHECK(!timerq_early(&queue));
+	CHECK(!timerq_stale(&queue));
+	timerq_add(&queue, &c, 100);
+	CHECK(timerq_early(&queue));
+	CHECK(timerq_stale(&queue));
+	CHECK_EQ(queue.armed, 100);
+	timerq_remove(&queue, &c);
+	CHECK(!timerq_early(&queue));
+	CHECK(timerq_stale(&queue));
+	CHECK_EQ(queue.armed, 200);
+	timerq_fired(&queue);
+	timerq_remove(&queue, &a);
+	CHECK(timerq_stale(&queue));
+	CHECK_EQ(queue.armed, 300);
+	timerq_remove(&queue, &b);
+	CHECK(timerq_stale(&queue));
+	CHECK_EQ(queue.armed, TIMERQ_NEVER);
+}
+
+/* However many timers users queue, tasks have room for theirs. */
+static void timerq_case_full(void)
+{
+	struct rt_timer users[TIMERQ_USERS + 1] = {}, release[2] = {};
+	struct timerq queue;
+
+	timerq_init(&queue, timerq_slots, TIMERQ_SLOTS, TIMERQ_USERS);
+	for (int i = 0; i < TIMERQ_USERS; i++)
+		CHECK_EQ(timerq_add(&queue, &users[i], 10 + i), 0);
+	CHECK_EQ(timerq_add(&queue, &users[TIMERQ_USERS], 1), -ENOSPC);
+	CHECK(!heap_queued(&users[TIMERQ_USERS].node));
+	timerq_add_release(&queue, &release[0], 5);
+	timerq_add_release(&queue, &release[1], 50);
+	CHECK_EQ(queue.heap.count, TIMERQ_SLOTS);
+	CHECK(timerq_due(&queue, 5) == &release[0]);
+	timerq_remove_release(&queue, &release[0]);
+	timerq_remove_release(&queue, &release[0]);
+	CHECK_EQ(queue.heap.count, TIMERQ_SLOTS - 1);
+	timerq_remove(&queue, &users[0]);
+	CHECK_EQ(timerq_add(&queue, &users[TIMERQ_USERS], 1), 0);
+}
