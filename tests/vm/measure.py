@@ -29,10 +29,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+import programs
+
 HERE = Path(__file__).resolve().parent
-TREE = HERE.parent.parent
 VM = HERE / "vm"
-LOAD_SOURCES = HERE / "load"
 
 Kind = Literal["task", "tick", "hrtimer"]
 Condition = Literal["idle", "load", "irqoff"]
@@ -125,19 +125,6 @@ class Lateness:
         return dataclasses.asdict(self)
 
 
-def build_load(directory: Path) -> Path:
-    """Compile the load program statically into `directory` unless it is there and current."""
-    program = directory / "load"
-    newest = max(source.stat().st_mtime for source in LOAD_SOURCES.iterdir())
-    if program.exists() and program.stat().st_mtime >= newest:
-        return program
-    directory.mkdir(parents=True, exist_ok=True)
-    command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static"]
-    sources = [str(source) for source in sorted(LOAD_SOURCES.glob("*.c"))]
-    subprocess.run([*command, "-o", str(program), *sources], check=True)
-    return program
-
-
 def _guest_script(cases: Sequence[Case]) -> str:
     """The shell text that makes the measurements and prints them between marks."""
     lines = ["set -e"]
@@ -222,7 +209,6 @@ def measure_all(
     icount: bool = True,
     smp: int = 1,
     timeout_s: float | None = None,
-    build: Path | None = None,
     log: Path | None = None,
 ) -> list[Lateness]:
     """Make the cases' measurements in one boot, in order.
@@ -235,13 +221,12 @@ def measure_all(
     if len(kinds) != 1:
         raise ValueError("one boot measures either hrtimer cases or RT ones, and at least one")
     modules = "hrt_latency" if kinds == {True} else "tactus_core tactus rt_latency"
-    load = build_load(build or TREE / "build" / "host")
     if timeout_s is None:
         timeout_s = 60 + sum(case.seconds for case in cases) * 30
     command = [str(VM), "run", f"--kernel={kernel}", f"--flavour={flavour}"]
     command += ["--icount"] if icount else [f"--smp={smp}"]
-    command += [f"--timeout={timeout_s:g}", f"--modules={_RAM_DISK} hog {modules}", f"--put={load}"]
-    command += [f"--qemu={_UART}"]
+    command += [f"--timeout={timeout_s:g}", f"--modules={_RAM_DISK} hog {modules}"]
+    command += [f"--put={programs.build('load')}", f"--qemu={_UART}"]
     command += [f"--log={log}"] if log else []
     command += ["--", _guest_script(cases)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
@@ -263,7 +248,6 @@ def measure(
     icount: bool = True,
     smp: int = 1,
     timeout_s: float | None = None,
-    build: Path | None = None,
     log: Path | None = None,
 ) -> Lateness:
     """Make one measurement in a boot of its own; see measure_all()."""
@@ -274,7 +258,6 @@ def measure(
         icount=icount,
         smp=smp,
         timeout_s=timeout_s,
-        build=build,
         log=log,
     )[0]
 

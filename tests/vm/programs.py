@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Static C programs of this folder, compiled on the host for the guest."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent.parent / "build" / "host"
+COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static"]
+
+
+def build(name: str) -> Path:
+    """The program made of NAME.c or of the C files in the folder NAME, compiled if stale."""
+    single = HERE / f"{name}.c"
+    inputs = [single] if single.exists() else sorted((HERE / name).iterdir())
+    program = BUILD / name
+    newest = max(source.stat().st_mtime for source in inputs)
+    if program.exists() and program.stat().st_mtime >= newest:
+        return program
+    BUILD.mkdir(parents=True, exist_ok=True)
+    # Several runs may want it at once: each makes its own, and the last one in place wins.
+    fresh = BUILD / f".{name}.{os.getpid()}"
+    sources = [str(source) for source in inputs if source.suffix == ".c"]
+    subprocess.run([*COMPILE, "-o", str(fresh), *sources], check=True)
+    fresh.replace(program)
+    return program
