@@ -24,6 +24,7 @@ TREE = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import measure  # noqa: E402
+import programs  # noqa: E402
 from model import speaker  # noqa: E402
 from model.porttrace import Capture, TraceError  # noqa: E402
 
@@ -70,10 +71,9 @@ class Played:
 
 
 def make_au(directory: Path) -> Path:
-    """Make linux.au in `directory` unless it is there."""
+    """Make linux.au in `directory`."""
     path = directory / "linux.au"
-    if not path.exists():
-        subprocess.run([str(TREE / "examples" / "speaker" / "make_au"), str(path)], check=True)
+    subprocess.run([str(TREE / "examples" / "speaker" / "make_au"), str(path)], check=True)
     return path
 
 
@@ -147,7 +147,7 @@ def play(
     # Busy: an emulated CPU that halts loses ticks of the clock, by a fault of the emulator.
     command += ["--icount", "--busy", f"--timeout={timeout_s:g}", f"--log={out / 'console.log'}"]
     command += [f"--put={sound}:/root/sound", f"--get=/tmp/stamps:{stamps_file}"]
-    command += [f"--put={measure.build_load(TREE / 'build' / 'host')}:/root/load"]
+    command += [f"--put={programs.build('load')}"]
     command += [f"--modules={measure._RAM_DISK} hog tactus_core tactus tactus_rm rtfifo"]
     command += ["--with-modules=rt_speaker"]
     script = _guest_script(len(data), condition, seconds)
