@@ -67,6 +67,9 @@ void pl_ipi(int cpu);
 /** pl_oob - is this CPU in the out-of-band stage? Context: any. */
 bool pl_oob(void);
 
+/** pl_in_irq - is an RT interrupt handler on this CPU's stack? Context: any. */
+bool pl_in_irq(void);
+
 /**
  * pl_run_oob - from Linux, run @fn(@arg) out-of-band on this CPU, then
  * pl_client.resched(), then go back in-band and replay what came meanwhile

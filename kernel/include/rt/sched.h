@@ -181,9 +181,11 @@ void rt_sched_unregister(const struct rt_sched_ops *ops);
 
 /*
  * A policy that is a module of its own: registers when loaded, goes when unloaded.
- * On the host its test includes the file and takes the operations by name.
+ * A test includes the file and takes the operations by name.
  */
-#ifdef __KERNEL__
+#ifdef RT_POLICY_UNDER_TEST
+#define rt_sched_module(ops) struct rt_nothing
+#else
 #define rt_sched_module(ops)						\
 static int __init ops##_load(void)					\
 {									\
@@ -195,8 +197,8 @@ static void __exit ops##_unload(void)					\
 	rt_sched_unregister(&(ops));					\
 }									\
 module_exit(ops##_unload)
-#else
-#define rt_sched_module(ops) struct rt_nothing
+#endif
+#ifndef __KERNEL__
 #define module_param(name, type, perm) struct rt_nothing
 #define MODULE_PARM_DESC(name, text) struct rt_nothing
 #define MODULE_DESCRIPTION(text) struct rt_nothing

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The only place that knows kernel versions. Everything else asks here.
+ *
+ * Features are detected first, versions named last.
+ */
+#ifndef _TACTUS_COMPAT_H
+#define _TACTUS_COMPAT_H
+
+#include <linux/module.h>
+#include <linux/version.h>
+#include <asm/apic.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "Tactus needs Linux 6.1 or newer"
+#endif
+
+/* ---- EOI: a pointer in struct apic, from 6.6 on a static call ---- */
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define COMPAT_EOI_STATIC_CALL 1
+#define COMPAT_EOI_ARGS void
+#define compat_eoi_call(fn) (((void (*)(void))(fn))())
+#define compat_apic_eoi_member(apic) ((apic)->eoi)
+#define COMPAT_SAFE_HALT "pv_native_safe_halt"
+#else
+#define COMPAT_EOI_STATIC_CALL 0
+#define COMPAT_EOI_ARGS u32 reg, u32 value
+#define compat_eoi_call(fn) (((void (*)(u32, u32))(fn))(APIC_EOI, APIC_EOI_ACK))
+#define compat_apic_eoi_member(apic) ((apic)->eoi_write)
+#define COMPAT_SAFE_HALT "native_safe_halt"
+#endif
+
+/* ---- a module's text: core and init ---- */
+
+enum compat_text { COMPAT_TEXT_CORE, COMPAT_TEXT_INIT, COMPAT_TEXTS };
+
+static inline void compat_module_text(const struct module *mod, enum compat_text which,
+				      unsigned long *base, unsigned long *size)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	const struct module_memory *mem =
+		&mod->mem[which == COMPAT_TEXT_CORE ? MOD_TEXT : MOD_INIT_TEXT];
+
+	*base = (unsigned long)mem->base;
+	*size = mem->size;
+#else
+	const struct module_layout *layout =
+		which == COMPAT_TEXT_CORE ? &mod->core_layout : &mod->init_layout;
+
+	*base = (unsigned long)layout->base;
+	*size = layout->text_size;
+#endif
+	if (!*base)
+		*size = 0;
+}
+
+/* ---- the clock event's escape past set_next_event, new in 7.x ---- */
+
+#ifdef CLOCK_EVT_FEAT_CLOCKSOURCE_COUPLED
+#define COMPAT_CLOCKEVENT_BYPASS CLOCK_EVT_FEAT_CLOCKSOURCE_COUPLED
+#else
+#define COMPAT_CLOCKEVENT_BYPASS 0
+#endif
+
+/* ---- FRED: entry without the IDT ---- */
+
+#ifdef X86_FEATURE_FRED
+#define compat_fred_enabled() boot_cpu_has(X86_FEATURE_FRED)
+#else
+#define compat_fred_enabled() false
+#endif
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module tactus: brings up the executive, then the pipeline under it, and shows
+ * their state in /sys/kernel/tactus.
+ *
+ * The pipeline comes last and goes first: RT code can only run while it is on.
+ */
+#define pr_fmt(fmt) "tactus: " fmt
+
+#include <linux/cpumask.h>
+#include <linux/kobject.h>
+#include <linux/module.h>
+#include <linux/reboot.h>
+#include <linux/string.h>
+#include <linux/suspend.h>
+#include <linux/sysfs.h>
+#include <linux/utsname.h>
+#include <rt/status.h>
+#include "pipeline/x86/install.h"
+#include "pipeline/x86/lines.h"
+#include "task/exec.h"
+
+static char *mode = "pipeline";
+module_param(mode, charp, 0444);
+MODULE_PARM_DESC(mode, "how RT code gets the CPU: pipeline (hard real time; the only one yet)");
+
+static char *timer = "auto";
+module_param(timer, charp, 0444);
+MODULE_PARM_DESC(timer, "one-shot device: auto or lapic");
+
+/* ---- /sys/kernel/tactus ---- */
+
+struct kobject *rt_kobj;
+EXPORT_SYMBOL_GPL(rt_kobj);
+
+#define STATUS_FILE(name) \
+	static struct kobj_attribute name##_file = __ATTR(name, 0444, name##_show, NULL)
+
+static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct pl_summary summary;
+
+	pl_get_summary(&summary);
+	return sysfs_emit(buf, "%s\n", summary.active ? "active" : "inert");
+}
+STATUS_FILE(state);
+
+static ssize_t mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", mode);
+}
+STATUS_FILE(mode);
+
+static ssize_t kernel_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", init_utsname()->release);
+}
+STATUS_FILE(kernel);
+
+static ssize_t since_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct pl_summary summary;
+
+	pl_get_summary(&summary);
+	return sysfs_emit(buf, "%llu\n", summary.since_ns);
+}
+STATUS_FILE(since_ns);
+
+static ssize_t pause_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct pl_summary summary;
+
+	pl_get_summary(&summary);
+	return sysfs_emit(buf, "%llu\n", summary.pause_ns);
+}
+STATUS_FILE(pause_ns);
+
+static ssize_t slots_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct pl_summary s;
+
+	pl_get_summary(&s);
+	return sysfs_emit(buf, "cli=%u cli_hard=%u sti=%u save_fl=%u irq=%u exc=%u nmi=%u misc=%u\n",
+			  s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc, s.nmi, s.misc);
+}
+STATUS_FILE(slots);
+
+static ssize_t cpus_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(cpu_online_mask));
+}
+STATUS_FILE(cpus);
+
+static ssize_t timer_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "lapic\n");
+}
+STATUS_FILE(timer);
+
+static ssize_t pipeline_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return pl_stats_show(buf);
+}
+STATUS_FILE(pipeline);
+
+static ssize_t irqs_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return pl_lines_show(buf);
+}
+STATUS_FILE(irqs);
+
+static ssize_t policy_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return rt_policy_show(buf);
+}
+STATUS_FILE(policy);
+
+static ssize_t tasks_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return rt_tasks_show(buf);
+}
+STATUS_FILE(tasks);
+
+static struct attribute *status_files[] = {
+	&state_file.attr, &mode_file.attr, &kernel_file.attr, &since_ns_file.attr,
+	&pause_ns_file.attr, &slots_file.attr, &cpus_file.attr, &timer_file.attr,
+	&pipeline_file.attr, &irqs_file.attr, &policy_file.attr, &tasks_file.attr, NULL
+};
+
+static const struct attribute_group status_group = { .attrs = status_files };
+
+/* ---- before the machine sleeps or stops ---- */
+
+static int sleep_event(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	if (event != PM_SUSPEND_PREPARE && event != PM_HIBERNATION_PREPARE)
+		return NOTIFY_DONE;
+	pr_warn("the machine cannot sleep while tactus is loaded: the APIC timer would be lost\n");
+	return NOTIFY_BAD;
+}
+
+static struct notifier_block sleep_notifier = { .notifier_call = sleep_event };
+
+/* A rebooting or kexec'ing kernel wants its interrupts back; RT code ends here. */
+static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	pl_remove();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot_notifier = {
+	.notifier_call = reboot_event,
+	.priority = INT_MIN,
+};
+
+/* ---- module ---- */
+
+static int check_parameters(void)
+{
+	if (strcmp(mode, "pipeline")) {
+		pr_err("refused: mode=%s is unknown; it must be pipeline\n", mode);
+		return -EINVAL;
+	}
+	if (strcmp(timer, "auto") && strcmp(timer, "lapic")) {
+		pr_err("refused: timer=%s is unknown; it must be auto or lapic\n", timer);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int __init tactus_init(void)
+{
+	struct pl_summary s;
+	int err;
+
+	err = check_parameters();
+	if (err)
+		return err;
+	err = rt_exec_init();
+	if (err)
+		return err;
+	err = pl_install(&rt_client);
+	if (err)
+		goto exec;
+	rt_kobj = kobject_create_and_add("tactus", kernel_kobj);
+	err = rt_kobj ? sysfs_create_group(rt_kobj, &status_group) : -ENOMEM;
+	if (err)
+		goto kobj;
+	register_pm_notifier(&sleep_notifier);
+	register_reboot_notifier(&reboot_notifier);
+
+	pl_get_summary(&s);
+	pr_info("active: mode %s, kernel %s, slots cli %u (+%u hard) sti %u save_fl %u irq %u exc %u nmi %u misc %u, CPUs %*pbl, timer lapic, pause %llu ns\n",
+		mode, init_utsname()->release, s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc,
+		s.nmi, s.misc, cpumask_pr_args(cpu_online_mask), s.pause_ns);
+	return 0;
+
+kobj:
+	kobject_put(rt_kobj);
+	pl_remove();
+exec:
+	rt_exec_exit();
+	return err;
+}
+
+static void __exit tactus_exit(void)
+{
+	struct pl_summary s;
+
+	unregister_reboot_notifier(&reboot_notifier);
+	unregister_pm_notifier(&sleep_notifier);
+	kobject_put(rt_kobj);
+	pl_remove();
+	pl_get_summary(&s);
+	rt_exec_exit();
+	pr_info("inert: Linux has its interrupts back, %u were waiting\n", s.handed_back);
+}
+
+module_init(tactus_init);
+module_exit(tactus_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Tactus: hard real time on an unmodified kernel");

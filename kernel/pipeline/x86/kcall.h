@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Calls of kernel functions that are not exported.
+ *
+ * Kernels with IBT seal functions that nobody calls indirectly: an indirect call of
+ * one faults. So each is called through a stub of ours, a direct jump whose target
+ * is filled in when it is bound. Private to pipeline/x86.
+ */
+#ifndef _TACTUS_KCALL_H
+#define _TACTUS_KCALL_H
+
+#define PL_KCALL_LOOKUP_NAME	0
+#define PL_KCALL_SIZE_OFFSET	1
+#define PL_KCALL_SYMBOL_NAME	2
+#define PL_KCALL_INSN_DECODE	3
+#define PL_KCALL_EXCEPTION	4	/* one per gate: 32, 8, 64 */
+#define PL_KCALL_NMI		(PL_KCALL_EXCEPTION + 32)
+#define PL_KCALL_GATE		(PL_KCALL_NMI + 8)
+#define PL_KCALL_LOAD_GS	(PL_KCALL_GATE + 64)
+#define PL_KCALL_COUNT		(PL_KCALL_LOAD_GS + 1)
+
+#ifndef __ASSEMBLY__
+#include <linux/types.h>
+#include <asm/insn.h>
+
+/**
+ * pl_kcall_bind - fill in where a stub leads
+ * @which: PL_KCALL_*
+ * @target: address of the kernel function; 0 is refused
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -EOPNOTSUPP (no target, or out of reach), -ENOMEM.
+ */
+int pl_kcall_bind(unsigned int which, unsigned long target);
+
+/** pl_kcall - a stub's address, to be called in the place of its target */
+void *pl_kcall(unsigned int which);
+
+unsigned long pl_kcall_lookup_name(const char *name);
+int pl_kcall_size_offset(unsigned long addr, unsigned long *size, unsigned long *offset);
+int pl_kcall_symbol_name(unsigned long addr, char *name);
+int pl_kcall_insn_decode(struct insn *insn, const void *at, int bytes, enum insn_mode mode);
+#endif
+
+#endif

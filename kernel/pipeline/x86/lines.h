@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Interrupt lines: RT interrupts, and stalled level-triggered ones. Private to pipeline/x86. */
+#ifndef _TACTUS_LINES_H
+#define _TACTUS_LINES_H
+
+#include <linux/types.h>
+
+struct irq_desc;
+struct pl_hooks;
+
+extern const struct pl_hooks pl_line_hooks;
+
+/** pl_lines_find - find what lines need of the kernel; 0 or -EOPNOTSUPP after a log line */
+int pl_lines_find(void);
+
+/**
+ * pl_line_unmask - let a level-triggered line that the pipeline masked fire again
+ * @desc: the line
+ * @vector: on which this CPU got it
+ *
+ * Context: Linux's interrupt handler of that line, or the switch-over.
+ */
+void pl_line_unmask(struct irq_desc *desc, unsigned int vector);
+
+/**
+ * pl_lines_show - one line of text per RT interrupt: number, count, taken (0 or 1)
+ *
+ * Context: Linux process; may sleep.
+ * Return: bytes written to @buf, a page.
+ */
+ssize_t pl_lines_show(char *buf);
+
+#endif

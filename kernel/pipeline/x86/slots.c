@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finding and writing slots.
+ *
+ * On a kernel with CONFIG_PARAVIRT_XXL each local_irq_disable(), local_irq_enable()
+ * and local_save_flags() was compiled as a six-byte paravirt call, which boot code
+ * replaced by the native instruction and a nop. Those six bytes are the signature.
+ * They also occur by chance (on IBT kernels the last byte of endbr64 before a
+ * ftrace nop looks like cli), so a place counts only if decoding its function from
+ * the start arrives at it.
+ */
+#define pr_fmt(fmt) "tactus: " fmt
+
+#include <linux/err.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "pipeline/core.h"
+#include "pipeline/x86/slots.h"
+#include "pipeline/x86/symbols.h"
+
+#define SLOT_BYTES 6
+#define CALL_BYTES 5
+#define OP_CALL 0xe8
+
+static const struct {
+	u8 bytes[SLOT_BYTES];
+	const char *target;
+} signature[] = {
+	[PL_SLOT_CLI]	  = { { 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_cli },
+	[PL_SLOT_STI]	  = { { 0xfb, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_sti },
+	[PL_SLOT_SAVE_FL] = { { 0x9c, 0x58, 0x0f, 0x1f, 0x40, 0x00 }, pl_save_fl },
+};
+
+/*
+ * Functions (by prefix) whose cli stays native: on their way from a cli there back
+ * to assembly they must be hard-off, since the return to user mode or the return
+ * from an exception relies on it. Every sti is soft, so nothing is lost by it.
+ */
+static const char * const hard_cli[] = {
+	"__do_fast_syscall_32",
+	"__syscall_exit_to_user_mode_work",
+	"do_int80_",
+	"do_syscall_64",
+	"exc_",
+	"exit_to_user_mode_",
+	"fred_",
+	"handle_bug",
+	"irqentry_",
+	"noist_exc_",
+	"preempt_schedule_irq",
+	"raw_irqentry_",
+	"ret_from_fork",
+	"syscall_exit_to_user_mode",
+};
+
+static bool stays_hard(const char *function)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(hard_cli); i++)
+		if (strstarts(function, hard_cli[i]))
+			return true;
+	return false;
+}
+
+struct pl_text *pl_text_open(struct module *mod, unsigned long base, unsigned long bytes)
+{
+	struct pl_text *text = kzalloc(sizeof(*text), GFP_KERNEL);
+	int err;
+
+	if (!text)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&text->node);
+	text->mod = mod;
+	text->base = base;
+	text->bytes = bytes;
+	err = pl_alias_map(&text->alias, base, bytes);
+	if (err) {
+		kfree(text);
+		return ERR_PTR(err);
+	}
+	return text;
+}
+
+void pl_text_close(struct pl_text *text)
+{
+	pl_alias_unmap(&text->alias);
+	kvfree(text->slots);
+	kfree(text);
+}
+
+static int make_room(struct pl_text *text)
+{
+	unsigned int room = text->room ? 2 * text->room : 64;
+	struct pl_slot *slots;
+
+	if (text->count < text->room)
+		return 0;
+	slots = kvmalloc_array(room, sizeof(*slots), GFP_KERNEL);
+	if (!slots)
+		return -ENOMEM;
+	memcpy(slots, text->slots, text->count * sizeof(*slots));
+	kvfree(text->slots);
+	text->slots = slots;
+	text->room = room;
+	return 0;
+}
+
+int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind,
+		u8 opcode, const void *target, u8 bytes)
+{
+	s64 distance = (unsigned long)target - (addr + CALL_BYTES);
+	s32 rel = distance;
+	struct pl_slot *slot;
+	int err = make_room(text);
+
+	if (err)
+		return err;
+	if (rel != distance) {
+		pr_err("refused: %pS is out of a call's reach of %pS; nothing was changed\n",
+		       target, (void *)addr);
+		return -EOPNOTSUPP;
+	}
+	slot = &text->slots[text->count++];
+	slot->addr = addr;
+	slot->kind = kind;
+	slot->bytes = bytes;
+	memcpy(slot->old, (const void *)addr, bytes);
+	slot->new[0] = opcode;
+	memcpy(slot->new + 1, &rel, sizeof(rel));
+	memset(slot->new + CALL_BYTES, 0x90, sizeof(slot->new) - CALL_BYTES);
+	text->kinds[kind]++;
+	return 0;
+}
+
+/*
+ * Where decoding stands: candidates come in ascending order, so each function is
+ * decoded once.
+ */
+struct cursor {
+	unsigned long start, end, at;
+	char name[KSYM_NAME_LEN];
+};
+
+/* Return: 1 if @addr is an instruction's start, 0 if not, or -EOPNOTSUPP. */
+static int is_boundary(struct cursor *cursor, unsigned long addr)
+{
+	if (addr >= cursor->end || addr < cursor->at) {
+		unsigned long size;
+
+		if (!pl_symbol_at(addr, &cursor->start, &size, cursor->name)) {
+			pr_err("refused: no symbol for the text at %px; nothing was changed\n",
+			       (void *)addr);
+			return -EOPNOTSUPP;
+		}
+		cursor->at = cursor->start;
+		cursor->end = cursor->start + size;
+	}
+	while (cursor->at < addr) {
+		int length = pl_insn_length(cursor->at);
+
+		if (length <= 0) {
+			pr_err("refused: cannot decode %pS; nothing was changed\n",
+			       (void *)cursor->at);
+			return -EOPNOTSUPP;
+		}
+		cursor->at += length;
+	}
+	return cursor->at == addr;
+}
+
+static int signature_at(const u8 *byte)
+{
+	for (unsigned int kind = 0; kind < ARRAY_SIZE(signature); kind++)
+		if (!memcmp(byte, signature[kind].bytes, SLOT_BYTES))
+			return kind;
+	return -1;
+}
+
+int pl_text_scan(struct pl_text *text)
+{
+	const u8 *last = (const u8 *)text->base + text->bytes - SLOT_BYTES;
+	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
+	int err = 0;
+
+	if (!cursor)
+		return -ENOMEM;
+	for (const u8 *byte = (const u8 *)text->base; byte <= last; byte++) {
+		unsigned long addr = (unsigned long)byte;
+		int kind;
+
+		if (!(addr & 0xfffff))
+			cond_resched();
+		if (*byte != 0xfa && *byte != 0xfb && *byte != 0x9c)
+			continue;
+		kind = signature_at(byte);
+		if (kind < 0)
+			continue;
+		err = is_boundary(cursor, addr);
+		if (err < 0)
+			break;
+		if (!err)
+			continue;
+		err = 0;
+		if (kind == PL_SLOT_CLI && stays_hard(cursor->name)) {
+			text->cli_hard++;
+			continue;
+		}
+		err = pl_text_add(text, addr, kind, OP_CALL, signature[kind].target, SLOT_BYTES);
+		if (err)
+			break;
+	}
+	kfree(cursor);
+	return err;
+}
+
+int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long bytes,
+		      unsigned long callee, enum pl_slot_kind kind, const void *stub)
+{
+	int found = 0, length, err;
+
+	for (unsigned long at = base; at + CALL_BYTES <= base + bytes; at += length) {
+		length = pl_insn_length(at);
+		if (length <= 0) {
+			pr_err("refused: cannot decode %pS; nothing was changed\n", (void *)at);
+			return -EOPNOTSUPP;
+		}
+		if (*(const u8 *)at != OP_CALL ||
+		    at + CALL_BYTES + *(const s32 *)(at + 1) != callee)
+			continue;
+		err = pl_text_add(text, at, kind, OP_CALL, stub, CALL_BYTES);
+		if (err)
+			return err;
+		found++;
+	}
+	return found;
+}
+
+unsigned long pl_text_find(unsigned long base, unsigned long bytes,
+			   const u8 *pattern, unsigned int pattern_bytes)
+{
+	int length;
+
+	for (unsigned long at = base; at + pattern_bytes <= base + bytes; at += length) {
+		if (!memcmp((const void *)at, pattern, pattern_bytes))
+			return at;
+		length = pl_insn_length(at);
+		if (length <= 0)
+			return 0;
+	}
+	return 0;
+}
+
+const struct pl_slot *pl_text_check(const struct pl_text *text, bool on)
+{
+	for (unsigned int i = 0; i < text->count; i++) {
+		const struct pl_slot *slot = &text->slots[i];
+
+		if (memcmp((const void *)slot->addr, on ? slot->new : slot->old, slot->bytes))
+			return slot;
+	}
+	return NULL;
+}
+
+void pl_text_write(struct pl_text *text, bool on)
+{
+	for (unsigned int i = 0; i < text->count; i++) {
+		const struct pl_slot *slot = &text->slots[i];
+		u8 *to = text->alias.to + (slot->addr - text->base);
+		u64 word;
+
+		if (to + sizeof(word) > text->alias.end) {
+			memcpy(to, on ? slot->new : slot->old, slot->bytes);
+			continue;
+		}
+		/* One store: an NMI on this CPU sees a slot as it was or as it will be. */
+		memcpy(&word, to, sizeof(word));
+		memcpy(&word, on ? slot->new : slot->old, slot->bytes);
+		*(volatile u64 *)to = word;
+	}
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the patched slots of the kernel lead (thesis, Figures 3.1 and 3.2).
+ *
+ * cli, sti and save_fl are called with the convention of a paravirt callee-save
+ * function: only %rax may change. Everything here runs in Linux's context.
+ */
+#include <linux/linkage.h>
+#include <asm/nospec-branch.h>
+#include <asm/percpu.h>
+
+#define EFLAGS_IF 0x200
+
+	.section .text, "ax"
+
+/* S_CLI: one store. */
+SYM_FUNC_START(pl_cli)
+	movb	$0, PER_CPU_VAR(pl_vif)
+	RET
+SYM_FUNC_END(pl_cli)
+
+/* IF is on for Linux if both the virtual and the hardware's are. */
+SYM_FUNC_START(pl_save_fl)
+	pushfq
+	popq	%rax
+	cmpb	$0, PER_CPU_VAR(pl_vif)
+	jne	1f
+	andq	$~EFLAGS_IF, %rax
+1:	RET
+SYM_FUNC_END(pl_save_fl)
+
+/*
+ * S_STI: unstall, then replay what was logged. An interrupt between the store and
+ * the test runs at once, since Linux is unstalled already.
+ */
+SYM_FUNC_START(pl_sti)
+	movb	$1, PER_CPU_VAR(pl_vif)
+	sti
+	cmpb	$0, PER_CPU_VAR(pl_any)
+	jne	1f
+	RET
+1:	cli
+	pushq	%rdi
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	pushq	%rax
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	movq	9*8(%rsp), %rdi		/* the slot's return address */
+	movq	%rsp, %rsi
+	call	pl_replay_here
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rax
+	popq	%rcx
+	popq	%rdx
+	popq	%rsi
+	popq	%rdi
+	sti
+	RET
+SYM_FUNC_END(pl_sti)
+
+/*
+ * In place of the "sti; hlt; ret" at the end of the kernel's safe halt: an interrupt
+ * that was logged since Linux stalled must keep the CPU awake.
+ */
+SYM_FUNC_START(pl_safe_halt)
+	cli
+	cmpb	$0, PER_CPU_VAR(pl_any)
+	jne	1f
+	movb	$1, PER_CPU_VAR(pl_vif)
+	sti
+	hlt
+	RET
+1:	jmp	pl_sti
+SYM_FUNC_END(pl_safe_halt)
+
+/*
+ * Between two swapgs in kernel mode no interrupt may come at all: entry code would
+ * take the user's GS base for the kernel's. Linux's cli is soft, so these are hard.
+ */
+SYM_FUNC_START(pl_wrgsbase)
+	pushfq
+	cli
+	swapgs
+	wrgsbase %rdi
+	swapgs
+	popfq
+	RET
+SYM_FUNC_END(pl_wrgsbase)
+
+SYM_FUNC_START(pl_rdgsbase)
+	pushfq
+	cli
+	swapgs
+	rdgsbase %rax
+	swapgs
+	popfq
+	RET
+SYM_FUNC_END(pl_rdgsbase)
+
+SYM_FUNC_START(pl_load_gs_index)
+	pushfq
+	cli
+	movq	pl_load_gs_target(%rip), %rax
+	CALL_NOSPEC rax
+	popfq
+	RET
+SYM_FUNC_END(pl_load_gs_index)
+
+/*
+ * The CMOS chip is an index port and a data port without a lock of its own. An RT
+ * handler that came in between would leave its index behind, so Linux's accessors
+ * run hard. Arguments and results are those of rtc_cmos_read() and rtc_cmos_write().
+ */
+SYM_FUNC_START(pl_cmos_read)
+	pushfq
+	cli
+	movl	%edi, %eax
+	outb	%al, $0x70
+	inb	$0x71, %al
+	popfq
+	RET
+SYM_FUNC_END(pl_cmos_read)
+
+SYM_FUNC_START(pl_cmos_write)
+	pushfq
+	cli
+	movl	%esi, %eax
+	outb	%al, $0x70
+	movl	%edi, %eax
+	outb	%al, $0x71
+	popfq
+	RET
+SYM_FUNC_END(pl_cmos_write)
+
+/*
+ * One stub per C call site of the entry code: says which gate it was. %rdi and %rsi
+ * hold regs and error code, as Linux's entry code set them up for its own C function.
+ */
+.macro PL_STUBS name:req func:req count:req
+	.balign 16
+SYM_CODE_START(\name)
+	gate = 0
+	.rept \count
+	UNWIND_HINT_FUNC
+	.byte	0xba			/* mov $gate, %edx */
+	.long	gate
+	.byte	0xe9			/* jmp func */
+	.long	\func - . - 4
+	.balign 16, 0xcc
+	gate = gate + 1
+	.endr
+SYM_CODE_END(\name)
+.endm
+
+PL_STUBS pl_irq_stubs, pl_irq, 64
+PL_STUBS pl_exc_stubs, pl_exc, 32
+PL_STUBS pl_nmi_stubs, pl_nmi, 8
