@@ -109,3 +109,9 @@ static void heap_case_full(void)
 	CHECK(heap_first(&heap) == &heap_items[2].node);
 	heap_check_invariants(&heap);
 }
+
+/* Every case, for whoever runs them. */
+#define HEAP_CASES(do)			\
+	do(heap_case_random)		\
+	do(heap_case_fifo_among_equals)	\
+	do(heap_case_full)

@@ -3,10 +3,10 @@
 #include "sched/heap.c"
 #include "heap_cases.h"
 
+#define CALL(name) name();
+
 int main(void)
 {
-	heap_case_random();
-	heap_case_fifo_among_equals();
-	heap_case_full();
+	HEAP_CASES(CALL)
 	return 0;
 }

@@ -4,10 +4,10 @@
 #include "timer/timerq.c"
 #include "timerq_cases.h"
 
+#define CALL(name) name();
+
 int main(void)
 {
-	timerq_case_order_and_due();
-	timerq_case_arming();
-	timerq_case_full();
+	TIMERQ_CASES(CALL)
 	return 0;
 }

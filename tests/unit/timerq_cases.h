@@ -82,3 +82,9 @@ static void timerq_case_full(void)
 	timerq_remove(&queue, &users[0]);
 	CHECK_EQ(timerq_add(&queue, &users[TIMERQ_USERS], 1), 0);
 }
+
+/* Every case, for whoever runs them. */
+#define TIMERQ_CASES(do)		\
+	do(timerq_case_order_and_due)	\
+	do(timerq_case_arming)		\
+	do(timerq_case_full)

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0
+#define RT_POLICY_UNDER_TEST
+#include <linux/module.h>
+#include "tests/kunit/cases.h"
+#include "sched/heap.c"
+#include "timer/timerq.c"
+#include "sched/core.c"
+#include "sched/rm.c"
+#include "tests/unit/sched_cases.h"
+
+SCHED_CASES(CASE)
+
+static struct kunit_case cases[] = { SCHED_CASES(RUN) {} };
+
+static struct kunit_suite suite = { .name = "sched", .test_cases = cases };
+kunit_test_suite(suite);

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Cases for the scheduling core and its policies, for the host and for KUnit: the includer
+ * defines CHECK() and CHECK_EQ(), and includes the pure files and the policies.
+ *
+ * The conformance suite runs random task sets on the real core under a fake clock, tick
+ * by tick, and a brute-force oracle beside it judges every tick: the task that runs must
+ * be of the best rank among those that the oracle knows to be ready, a running task must
+ * not lose the CPU to an equal, and Linux runs when nobody is ready, and then only.
+ */
+#define SIM_TASKS 6
+#define SIM_LINUX (-1)
+
+static RT_TASK sim_task[SIM_TASKS];
+static struct rt_rq sim_rq;
+static struct heap_slot sim_ready[CORE_READY_SLOTS], sim_timers[CORE_TIMER_SLOTS];
+static RTIME sim_now;
+
+static u32 sim_seed;
+
+static u32 sim_random(u32 below)
+{
+	sim_seed = sim_seed * 1664525 + 1013904223;
+	return (u32)(((u64)sim_seed * below) >> 32);
+}
+
+static void sim_reset(const struct rt_sched_ops *ops)
+{
+	sim_now = 0;
+	memset(sim_task, 0, sizeof(sim_task));
+	core_init(&sim_rq, 0, ops, sim_ready, sim_timers);
+}
+
+static RT_TASK *sim_add(int i, int priority)
+{
+	sim_task[i].priority = priority;
+	CHECK_EQ(core_add(&sim_rq, &sim_task[i]), 0);
+	return &sim_task[i];
+}
+
+static RT_TASK *sim_add_periodic(int i, int priority, RTIME start, RTIME period)
+{
+	RT_TASK *task = sim_add(i, priority);
+
+	CHECK_EQ(core_make_periodic(&sim_rq, task, start, period, sim_now), 0);
+	return task;
+}
+
+/* To moment @now: what the timer interrupt does. */
+static void sim_advance(RTIME now)
+{
+	struct rt_timer *timer;
+
+	sim_now = now;
+	while ((timer = timerq_due(&sim_rq.timers, now)))
+		core_release(&sim_rq, container_of(timer, RT_TASK, timer));
+}
+
+static RT_TASK *sim_pick(void)
+{
+	if (sim_rq.need_resched)
+		return core_pick(&sim_rq);
+	return sim_rq.curr;
+}
+
+/* ---- conformance ---- */
+
+struct oracle {
+	RTIME offset, period, cost, deadline;
+	RTIME left;			/* of the present job */
+	u64 done, overruns, misses;
+};
+
+typedef u64 (*sim_rank)(int i, const struct oracle *o);
+
+static struct oracle oracle[SIM_TASKS];
+
+static RTIME oracle_release(const struct oracle *o)
+{
+	return o->offset + o->done * o->period;
+}
+
+static u64 rank_priority(int i, const struct oracle *o)
+{
+	return sim_task[i].priority;
+}
+
+static u64 rank_period(int i, const struct oracle *o)
+{
+	return (u64)o->period * 100 + sim_task[i].priority;
+}
+
+/* Is @running right at this tick, given who ran just before? Then account for the tick. */
+static void oracle_tick(int count, int running, int before, bool before_done, sim_rank rank)
+{
+	u64 best = ~0ULL;
+
+	for (int i = 0; i < count; i++)
+		if (oracle_release(&oracle[i]) <= sim_now && rank(i, &oracle[i]) < best)
+			best = rank(i, &oracle[i]);
+	if (best == ~0ULL) {
+		CHECK_EQ(running, SIM_LINUX);
+		return;
+	}
+	CHECK(running != SIM_LINUX);
+	CHECK(oracle_release(&oracle[running]) <= sim_now);
+	CHECK_EQ(rank(running, &oracle[running]), best);
+	if (before != SIM_LINUX && !before_done && rank(before, &oracle[before]) == best)
+		CHECK_EQ(running, before);
+	oracle[running].left--;
+}
+
+/* The job that runs has used its cost: tell both, and compare what they count. */
+static void sim_finish(int i)
+{
+	struct oracle *o = &oracle[i];
+	RT_TASK *task = &sim_task[i];
+	int result;
+
+	CHECK_EQ(task->release, oracle_release(o));
+	o->misses += sim_now > oracle_release(o) + o->deadline;
+	o->done++;
+	o->left = o->cost;
+	o->overruns += oracle_release(o) < sim_now;
+	result = core_wait(&sim_rq, sim_now);
+	CHECK_EQ(result, oracle_release(o) < sim_now ? -ETIMEDOUT : 0);
+	CHECK_EQ(task->releases, o->done + (oracle_release(o) <= sim_now));
+	CHECK_EQ(task->overruns, o->overruns);
+	CHECK_EQ(task->misses, o->misses);
+}
+
+static void conform_one(const struct rt_sched_ops *ops, sim_rank rank, bool equal_ranks)
+{
+	int count = 1 + sim_random(SIM_TASKS), before = SIM_LINUX;
+	bool before_done = false;
+
+	sim_reset(ops);
+	for (int i = 0; i < count; i++) {
+		struct oracle *o = &oracle[i];
+
+		*o = (struct oracle) {
+			.offset = sim_random(10), .period = 1 + sim_random(20),
+			.cost = 1 + sim_random(5),
+		};
+		o->deadline = sim_random(2) ? o->period : 1 + sim_random(30);
+		o->left = o->cost;
+		sim_task[i].relative_deadline = o->deadline;
+		sim_add_periodic(i, equal_ranks ? 1 + (int)sim_random(2) : i + 1,
+				 o->offset, o->period);
+	}
+	for (RTIME now = 0; now < 200; now++) {
+		RT_TASK *task;
+		int running;
+
+		sim_advance(now);
+		if (before != SIM_LINUX && before_done)
+			sim_finish(before);
+		task = sim_pick();
+		running = task ? task - sim_task : SIM_LINUX;
+		oracle_tick(count, running, before, before_done, rank);
+		before = running;
+		before_done = running != SIM_LINUX && !oracle[running].left;
+	}
+}
+
+static void conform(const struct rt_sched_ops *given, sim_rank rank)
+{
+	struct rt_sched_ops ops;
+
+	CHECK_EQ(core_complete_ops(&ops, given), 0);
+	sim_seed = 1;
+	for (int set = 0; set < 2000; set++)
+		conform_one(&ops, rank, set % 2);
+}
+
+static void sched_case_conform_fixed_priority(void)
+{
+	conform(&core_fixed_priority, rank_priority);
+}
+
+static void sched_case_conform_rm(void)
+{
+	conform(&rm, rank_period);
+	explicit = true;
+	conform(&rm, rank_priority);
+	explicit = false;
+}
+
+/* ---- the meaning of the calls ---- */
+
+static void sched_case_first_come_first_served(void)
+{
+	RT_TASK *a, *b, *c;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 5);
+	b = sim_add(1, 5);
+	c = sim_add(2, 4);
+	core_wakeup(&sim_rq, a, 0);
+	CHECK(sim_pick() == a);
+	core_wakeup(&sim_rq, b, 0);
+	CHECK(!sim_rq.need_resched);
+	CHECK(sim_pick() == a);
+	/* Pre-empted by a more urgent one, a keeps its place before b. */
+	core_wakeup(&sim_rq, c, 0);
+	CHECK(sim_pick() == c);
+	core_suspend(&sim_rq, c, true);
+	CHECK(sim_pick() == a);
+	/* Having stopped of its own accord it goes behind b. */
+	core_suspend(&sim_rq, a, true);
+	core_wakeup(&sim_rq, a, 0);
+	CHECK(sim_pick() == b);
+	core_suspend(&sim_rq, b, true);
+	CHECK(sim_pick() == a);
+	core_suspend(&sim_rq, a, true);
+	CHECK(!sim_pick());
+}
+
+/* A task that overruns goes behind its equals. */
+static void sched_case_overrun_yields_to_equals(void)
+{
+	RT_TASK *a, *b;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add_periodic(0, 1, 0, 10);
+	CHECK(sim_pick() == a);
+	b = sim_add_periodic(1, 1, 5, 10);
+	sim_advance(25);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 25), -ETIMEDOUT);
+	CHECK(sim_pick() == b);
+	CHECK_EQ(a->release, 10);
+	CHECK_EQ(a->overruns, 1);
+	CHECK_EQ(a->misses, 1);
+}
+
+static void sched_case_start_in_the_past(void)
+{
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	sim_now = 1000;
+	a = sim_add_periodic(0, 1, 1000, 10);
+	CHECK_EQ(a->state, CORE_READY);
+	CHECK_EQ(a->release, 1000);
+	sim_reset(&core_fixed_priority);
+	sim_now = 1000;
+	a = sim_add_periodic(0, 1, 993, 300);
+	CHECK_EQ(a->release, 993);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 1001), 0);
+	CHECK_EQ(a->next_release, 1293);
+	CHECK_EQ(a->state, CORE_WAITING);
+	sim_reset(&core_fixed_priority);
+	sim_now = 1000;
+	a = sim_add_periodic(0, 1, 3, 10);
+	CHECK_EQ(a->release, 993);
+	CHECK_EQ(a->releases, 1);
+	CHECK_EQ(a->next_release, 1003);
+	sim_reset(&core_fixed_priority);
+	sim_now = 1000;
+	a = sim_add_periodic(0, 1, 1001, 10);
+	CHECK_EQ(a->releases, 0);
+	CHECK_EQ(a->state, CORE_WAITING);
+}
+
+/* A running task that makes itself periodic is in its first job. */
+static void sched_case_makes_itself_periodic(void)
+{
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 1);
+	core_wakeup(&sim_rq, a, 0);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 1), -EPERM);
+	CHECK_EQ(core_make_periodic(&sim_rq, a, 100, 10, 102), 0);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->releases, 1);
+	CHECK_EQ(a->release, 100);
+	CHECK_EQ(core_wait(&sim_rq, 103), 0);
+	sim_advance(110);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->releases, 2);
+	/* A later start: the job goes on, the next release is the start. */
+	CHECK_EQ(core_make_periodic(&sim_rq, a, 500, 20, 111), 0);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 112), 0);
+	CHECK_EQ(sim_rq.timers.heap.count, 1);
+	CHECK(!timerq_due(&sim_rq.timers, 499));
+	CHECK(timerq_due(&sim_rq.timers, 500));
+}
+
+static void sched_case_periodic_arguments(void)
+{
+	CHECK_EQ(core_check_periodic(0, RT_PERIOD_MIN_NS), 0);
+	CHECK_EQ(core_check_periodic(0, RT_PERIOD_MAX_NS), 0);
+	CHECK_EQ(core_check_periodic(RTIME_MAX - 10000, 10000), 0);
+	CHECK_EQ(core_check_periodic(0, 0), -EINVAL);
+	CHECK_EQ(core_check_periodic(0, -1), -EINVAL);
+	CHECK_EQ(core_check_periodic(0, RT_PERIOD_MIN_NS - 1), -EINVAL);
+	CHECK_EQ(core_check_periodic(0, RT_PERIOD_MAX_NS + 1), -EINVAL);
+	CHECK_EQ(core_check_periodic(0, RTIME_MAX), -EINVAL);
+	CHECK_EQ(core_check_periodic(-1, 10000), -EINVAL);
+	CHECK_EQ(core_check_periodic(RTIME_MAX - 9999, 10000), -EINVAL);
+	CHECK_EQ(core_check_periodic(RTIME_MAX, 10000), -EINVAL);
+}
+
+static void sched_case_suspend_a_waiting_task(void)
+{
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add_periodic(0, 1, 100, 10);
+	core_suspend(&sim_rq, a, false);
+	CHECK(!timerq_due(&sim_rq.timers, ~0ULL));
+	core_suspend(&sim_rq, a, false);
+	/* Woken up in time: nothing lost. */
+	core_wakeup(&sim_rq, a, 50);
+	sim_advance(100);
+	CHECK_EQ(a->release, 100);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 101), 0);
+	/* Woken up too late: at once, for the last moment; the others are skipped. */
+	core_suspend(&sim_rq, a, false);
+	sim_advance(145);
+	CHECK(!sim_pick());
+	core_wakeup(&sim_rq, a, 145);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 140);
+	CHECK_EQ(a->skipped, 3);
+	CHECK_EQ(a->releases, 2);
+	CHECK_EQ(core_wait(&sim_rq, 146), 0);
+	CHECK_EQ(a->next_release, 150);
+	/* Woken up at a release moment exactly: that one is not lost. */
+	core_suspend(&sim_rq, a, false);
+	core_wakeup(&sim_rq, a, 170);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 170);
+	CHECK_EQ(a->skipped, 5);
+	CHECK_EQ(a->overruns, 0);
+}
+
+static void sched_case_suspend_inside_a_job(void)
+{
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add_periodic(0, 1, 100, 10);
+	sim_advance(100);
+	CHECK(sim_pick() == a);
+	core_suspend(&sim_rq, a, false);
+	CHECK(!sim_pick());
+	core_wakeup(&sim_rq, a, 135);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 100);
+	CHECK_EQ(a->skipped, 3);
+	CHECK_EQ(core_wait(&sim_rq, 136), 0);
+	CHECK_EQ(a->next_release, 140);
+	CHECK_EQ(a->overruns, 0);
+	CHECK_EQ(a->misses, 1);
+}
+
+/* An interrupt that comes before its task is done with the one before is kept. */
+static void sched_case_wakeup_before_suspend(void)
+{
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 1);
+	core_wakeup(&sim_rq, a, 10);
+	CHECK_EQ(a->release, 10);
+	CHECK(sim_pick() == a);
+	core_wakeup(&sim_rq, a, 20);
+	core_wakeup(&sim_rq, a, 30);
+	/* Another's suspension does not use it up. */
+	core_suspend(&sim_rq, a, false);
+	CHECK(!sim_pick());
+	core_wakeup(&sim_rq, a, 40);
+	CHECK(sim_pick() == a);
+	core_suspend(&sim_rq, a, true);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 20);
+	core_suspend(&sim_rq, a, true);
+	CHECK(!sim_pick());
+	core_wakeup(&sim_rq, a, 50);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 50);
+	CHECK_EQ(a->releases, 4);
+}
+
+static void sched_case_suspended_before_start(void)
+{
+	RT_TASK *a, *b;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 1);
+	core_suspend(&sim_rq, a, false);
+	CHECK_EQ(core_make_periodic(&sim_rq, a, 100, 10, 105), 0);
+	CHECK(!sim_pick());
+	CHECK_EQ(sim_rq.timers.heap.count, 0);
+	core_wakeup(&sim_rq, a, 112);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 110);
+	b = sim_add(1, 2);
+	core_suspend(&sim_rq, b, false);
+	core_wakeup(&sim_rq, b, 120);
+	CHECK_EQ(b->state, CORE_READY);
+	CHECK_EQ(b->releases, 1);
+}
+
+static void sched_case_kill(void)
+{
+	RT_TASK *running, *ready, *waiting, *suspended;
+
+	sim_reset(&core_fixed_priority);
+	running = sim_add(0, 1);
+	ready = sim_add(1, 2);
+	waiting = sim_add_periodic(2, 3, 100, 10);
+	suspended = sim_add(3, 4);
+	sim_add(4, 5);
+	core_wakeup(&sim_rq, running, 0);
+	core_wakeup(&sim_rq, ready, 0);
+	core_suspend(&sim_rq, suspended, false);
+	CHECK(sim_pick() == running);
+	for (int i = 0; i < 5; i++)
+		core_kill(&sim_rq, &sim_task[i]);
+	/* Linux sees it still runs; it comes here on its way to sleep. */
+	CHECK_EQ(core_wait(&sim_rq, 1), 0);
+	CHECK(sim_rq.need_resched);
+	CHECK(!sim_pick());
+	CHECK_EQ(sim_rq.timers.heap.count, 0);
+	CHECK_EQ(waiting->state, CORE_DEAD);
+	for (int i = 0; i < 5; i++)
+		core_remove(&sim_rq, &sim_task[i]);
+	CHECK_EQ(sim_rq.count, 0);
+	CHECK(!sim_rq.tasks);
+}
+
+static void sched_case_limit(void)
+{
+	sim_reset(&core_fixed_priority);
+	sim_rq.count = RT_MAX_TASKS;
+	CHECK_EQ(core_add(&sim_rq, &sim_task[0]), -ENOSPC);
+	CHECK(!sim_rq.tasks);
+}
+
+/* ---- policies ---- */
+
+static int sim_attached;
+
+static void sim_attach(struct rt_rq *rq, RT_TASK *task)
+{
+	CHECK_EQ(task->policy_data[0], 0);
+	task->policy_data[0] = 1;
+	sim_attached++;
+}
+
+static void sim_detach(struct rt_rq *rq, RT_TASK *task)
+{
+	CHECK(!task->queued || rq->ready.count == 0);
+	sim_attached--;
+}
+
+static void sim_enqueue_last_first(struct rt_rq *rq, RT_TASK *task)
+{
+	CHECK_EQ(task->policy_data[0], 1);
+	rt_rq_add(rq, task, -(u64)task->priority);
+}
+
+static int sim_admit_slow(struct rt_rq *rq, const RT_TASK *task, RTIME period, RTIME deadline)
+{
+	return period && period < 50 ? -ENOSPC : 0;
+}
+
+static RT_TASK *sim_pick_lie;
+
+static RT_TASK *sim_pick_wrong(struct rt_rq *rq)
+{
+	return sim_pick_lie;
+}
+
+static const struct rt_sched_ops sim_backwards = {
+	.name = "backwards", .attach = sim_attach, .detach = sim_detach,
+	.enqueue = sim_enqueue_last_first, .admit = sim_admit_slow,
+};
+
+static const struct rt_sched_ops sim_liar = {
+	.name = "liar", .enqueue = sim_enqueue_last_first, .attach = sim_attach,
+	.dequeue = rt_rq_remove, .pick = sim_pick_wrong,
+};
+
+static void sched_case_swap_policy(void)
+{
+	struct rt_sched_ops backwards;
+	RT_TASK *a, *b, *c, *d;
+
+	CHECK_EQ(core_complete_ops(&backwards, &sim_backwards), 0);
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 1);
+	b = sim_add(1, 2);
+	c = sim_add(2, 2);
+	d = sim_add_periodic(3, 3, 100, 50);
+	core_wakeup(&sim_rq, c, 0);
+	core_wakeup(&sim_rq, b, 0);
+	core_wakeup(&sim_rq, a, 0);
+	CHECK(sim_pick() == a);
+	core_swap(&sim_rq, &backwards);
+	CHECK_EQ(sim_attached, 4);
+	CHECK(sim_pick() == c);		/* came before b */
+	core_suspend(&sim_rq, c, true);
+	CHECK(sim_pick() == b);
+	sim_advance(100);
+	CHECK(sim_pick() == d);
+	core_swap(&sim_rq, &core_fixed_priority);
+	CHECK_EQ(sim_attached, 0);
+	CHECK(sim_pick() == a);
+	CHECK(!core_admits(&sim_rq, &backwards));
+	CHECK_EQ(core_make_periodic(&sim_rq, d, 200, 49, 100), 0);
+	CHECK(core_admits(&sim_rq, &backwards) == d);
+}
+
+static void sched_case_admission_refuses(void)
+{
+	struct rt_sched_ops backwards;
+	RT_TASK *a;
+
+	CHECK_EQ(core_complete_ops(&backwards, &sim_backwards), 0);
+	sim_reset(&backwards);
+	a = sim_add_periodic(0, 1, 100, 60);
+	CHECK_EQ(core_make_periodic(&sim_rq, a, 10, 49, 0), -ENOSPC);
+	CHECK_EQ(a->period, 60);
+	CHECK_EQ(a->next_release, 100);
+	CHECK(timerq_due(&sim_rq.timers, 100) == &a->timer);
+	core_kill(&sim_rq, a);
+	CHECK_EQ(sim_attached, 0);
+}
+
+static void sched_case_liar_is_ejected(void)
+{
+	struct rt_sched_ops liar;
+	RT_TASK *a, *b;
+
+	CHECK_EQ(core_complete_ops(&liar, &sim_liar), 0);
+	for (int foreign = 0; foreign < 2; foreign++) {
+		sim_reset(&liar);
+		a = sim_add(0, 1);
+		b = sim_add(1, 2);
+		core_wakeup(&sim_rq, a, 0);
+		if (foreign) {
+			core_wakeup(&sim_rq, b, 0);
+			b->cpu = 1;
+		}
+		sim_pick_lie = a;
+		CHECK(sim_pick() == a);
+		CHECK(!sim_rq.ejected);
+		sim_pick_lie = b;
+		sim_rq.need_resched = true;
+		CHECK(sim_pick() == a);
+		CHECK(sim_rq.ejected == &liar);
+		CHECK(sim_rq.ops == &core_fixed_priority);
+	}
+	sim_attached = 0;
+}
+
+static void sched_case_bad_policies(void)
+{
+	struct rt_sched_ops full, bad;
+
+	CHECK_EQ(core_complete_ops(&full, NULL), -EINVAL);
+	bad = sim_backwards;
+	bad.name = NULL;
+	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
+	bad.name = "";
+	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
+	bad.name = "two words";
+	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
+	bad.name = "a_name_that_is_too_long";
+	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
+	bad = sim_backwards;
+	bad.enqueue = NULL;
+	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
+	bad = sim_backwards;
+	bad.dequeue = rt_rq_remove;
+	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
+	bad = sim_liar;
+	bad.dequeue = NULL;
+	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
+	CHECK_EQ(core_complete_ops(&full, &sim_backwards), 0);
+	CHECK(full.init && full.exit && full.release && full.pick && full.dequeue &&
+	      full.preempts && full.dump);
+	CHECK_EQ(full.init(), 0);
+}
+
+/* Every case, for whoever runs them. */
+#define SCHED_CASES(do)					\
+	do(sched_case_conform_fixed_priority)		\
+	do(sched_case_conform_rm)			\
+	do(sched_case_first_come_first_served)		\
+	do(sched_case_overrun_yields_to_equals)		\
+	do(sched_case_start_in_the_past)		\
+	do(sched_case_makes_itself_periodic)		\
+	do(sched_case_periodic_arguments)		\
+	do(sched_case_suspend_a_waiting_task)		\
+	do(sched_case_suspend_inside_a_job)		\
+	do(sched_case_wakeup_before_suspend)		\
+	do(sched_case_suspended_before_start)		\
+	do(sched_case_kill)				\
+	do(sched_case_limit)				\
+	do(sched_case_swap_policy)			\
+	do(sched_case_admission_refuses)		\
+	do(sched_case_liar_is_ejected)			\
+	do(sched_case_bad_policies)

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Operations of a table take what the table says, needed or not. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define RT_POLICY_UNDER_TEST
+#include "check.h"
+#include "sched/heap.c"
+#include "timer/timerq.c"
+#include "sched/core.c"
+#include "sched/rm.c"
+#include "sched_cases.h"
+
+#define CALL(name) name();
+
+int main(void)
+{
+	SCHED_CASES(CALL)
+	return 0;
+}
