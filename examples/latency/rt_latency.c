@@ -55,36 +55,52 @@ static void rt_latency_timer_fn(struct rt_timer *timer)
 }
 
 /* A moment far enough ahead that the first release is a release like all others. */
-static RTIME rt_latency_first(void)
+static void rt_latency_first(void)
 {
 	RTIME period_ns = period_us * (RT_TICKS_PER_SEC / USEC_PER_SEC);
-	RTIME start = rt_get_time() + max(2 * period_ns, RT_TICKS_PER_SEC / 1000);
 
-	lateness_init(&latency_stats, start, period_ns);
-	return start;
+	lateness_init(&latency_stats, rt_get_time() + max(2 * period_ns, RT_TICKS_PER_SEC / 1000),
+		      period_ns);
 }
 
 static int rt_latency_start_task(void)
 {
 	int err = rt_task_init(&rt_latency_task, rt_latency_task_fn, 0, 4096, priority);
+	unsigned long flags;
 
 	if (err)
 		return err;
 	rt_task_set_name(&rt_latency_task, "latency");
 	err = rt_task_set_cpu(&rt_latency_task, cpu);
-	if (!err)
-		err = rt_task_make_periodic(&rt_latency_task, rt_latency_first(),
-					    latency_stats.period_ns);
 	if (err)
-		rt_task_delete(&rt_latency_task);
+		goto delete_task;
+	/* Linux must not put anything between naming the first release and asking for it. */
+	local_irq_save(flags);
+	rt_latency_first();
+	err = rt_task_make_periodic(&rt_latency_task, latency_stats.start_ns,
+				    latency_stats.period_ns);
+	local_irq_restore(flags);
+	if (err)
+		goto delete_task;
+	return 0;
+
+delete_task:
+	rt_task_delete(&rt_latency_task);
 	return err;
 }
 
 /* On the CPU wanted: an RT timer runs where it was started. */
 static long rt_latency_start_tick(void *unused)
 {
+	unsigned long flags;
+	int err;
+
 	rt_latency_timer.fn = rt_latency_timer_fn;
-	return rt_timer_start(&rt_latency_timer, rt_latency_first());
+	local_irq_save(flags);
+	rt_latency_first();
+	err = rt_timer_start(&rt_latency_timer, latency_stats.start_ns);
+	local_irq_restore(flags);
+	return err;
 }
 
 static int rt_latency_start(void)
