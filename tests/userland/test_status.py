@@ -10,6 +10,7 @@ from tactus import cli, sysfs
 
 FILES = {
     "state": "active", "mode": "pipeline", "kernel": "6.1.0-fake-amd64", "since_ns": "1500000000",
+    "pause_ns": "40250", "pipeline": "cpu\tdirect\tlogged\n0\t100\t7\n1\t90\t0\n",
     "slots": "cli=364 cli_hard=13 sti=420 save_fl=431 irq=15 exc=16 misc=4", "cpus": "0-1",
     "timer": "lapic", "policy": "rm",
     "tasks": "name\tcpu\tpriority\tperiod_ns\tstate\treleases\toverruns\tmax_late_ns\n"
@@ -35,8 +36,13 @@ CPUs: 0-1
 mode: pipeline
 timer: lapic
 policy: rm
-since: 1.500 s of the RT clock
+since: 1.500 s after boot
 slots: 364 cli, 13 cli_hard, 420 sti, 431 save_fl, 15 irq, 16 exc, 4 misc
+switching over stopped Linux for: 40.2 us
+interrupts:
+  cpu  direct  logged
+    0     100       7
+    1      90       0
 RT tasks:
   name       cpu  priority  period_ns  state      releases  overruns  max_late_ns
   metronome    0         1    1000000  waiting        3000         0          412

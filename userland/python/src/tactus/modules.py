@@ -12,7 +12,7 @@ CORE = "tactus_core"
 EXECUTIVE = "tactus"
 FIFOS = "rtfifo"
 POLICY_PREFIX = "tactus_"
-BUILT_IN_POLICY = "fixed"  # the executive's own: no module
+BUILT_IN_POLICY = "fixed_priority"  # the executive's own: no module
 
 
 def policy_module(policy: str) -> str | None:

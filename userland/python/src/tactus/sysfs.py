@@ -17,11 +17,13 @@ class Status:
     state: str  # "active", "inert", or "not loaded"
     mode: str | None = None
     kernel: str | None = None
-    since_ns: int | None = None
+    since_ns: int | None = None  # time since boot, sleep included, at which it became active
+    pause_ns: int | None = None  # how long the switch-over stopped Linux
     slots: dict[str, int] = field(default_factory=dict)
     cpus: str | None = None
     timer: str | None = None
     policy: str | None = None
+    pipeline: list[Row] = field(default_factory=list)
     tasks: list[Row] = field(default_factory=list)
     irqs: list[Row] = field(default_factory=list)
     fifos: list[Row] | None = None  # None: rtfifo is not loaded
@@ -67,12 +69,12 @@ def read(root: Path) -> Status:
     state = text("state")
     if state is None:
         return Status(state="not loaded")
-    since, fifos = text("since_ns"), text("fifos")
+    since, pause, fifos = text("since_ns"), text("pause_ns"), text("fifos")
     return Status(
         state=state, mode=text("mode"), kernel=text("kernel"),
-        since_ns=int(since) if since else None,
+        since_ns=int(since) if since else None, pause_ns=int(pause) if pause else None,
         slots=parse_counts(text("slots") or ""), cpus=text("cpus"), timer=text("timer"),
-        policy=text("policy"), tasks=parse_table(text("tasks") or ""),
-        irqs=parse_table(text("irqs") or ""),
+        policy=text("policy"), pipeline=parse_table(text("pipeline") or ""),
+        tasks=parse_table(text("tasks") or ""), irqs=parse_table(text("irqs") or ""),
         fifos=None if fifos is None else parse_table(fifos),
     )

@@ -45,9 +45,13 @@ def human(status: Status) -> str:
     lines += [f"{name}: {value}" for name, value in (
         ("mode", status.mode), ("timer", status.timer), ("policy", status.policy)) if value]
     if status.since_ns is not None:
-        lines.append(f"since: {status.since_ns / 1e9:.3f} s of the RT clock")
+        lines.append(f"since: {status.since_ns / 1e9:.3f} s after boot")
     if status.slots:
         lines.append("slots: " + ", ".join(f"{n} {name}" for name, n in status.slots.items()))
+    if status.pause_ns is not None:
+        lines.append(f"switching over stopped Linux for: {status.pause_ns / 1e3:.1f} us")
+    if status.pipeline:
+        lines += table("interrupts", status.pipeline)
     lines += table("RT tasks", status.tasks)
     lines += table("RT interrupts", status.irqs)
     lines += ["RT-FIFOs: rtfifo is not loaded"] if status.fifos is None else table(
