@@ -143,6 +143,25 @@ static __always_inline void pl_log(unsigned int vector)
 	__this_cpu_write(pl_any, 1);
 }
 
+/*
+ * Around a call of Linux's code with hardware interrupts off while Linux may not be
+ * stalled: its local_irq_save() would see interrupts off, soft cli, and its
+ * local_irq_restore() would rightly leave them off, that is, stalled for good.
+ * Context: any, hardware interrupts off throughout.
+ */
+static __always_inline u8 pl_stall(void)
+{
+	u8 vif = __this_cpu_read(pl_vif);
+
+	__this_cpu_write(pl_vif, 0);
+	return vif;
+}
+
+static __always_inline void pl_unstall(u8 vif)
+{
+	__this_cpu_write(pl_vif, vif);
+}
+
 /** pl_ack - the real EOI. Context: any, hardware interrupts off. */
 void pl_ack(void);
 

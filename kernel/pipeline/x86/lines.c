@@ -110,6 +110,7 @@ static bool oob_vector(void)
 static struct irq_desc *mask_line(unsigned int vector)
 {
 	struct irq_desc *desc;
+	u8 vif;
 
 	if (!pl_core.rt_lines || raw_spin_is_locked(ioapic_lock))
 		return NULL;
@@ -117,7 +118,9 @@ static struct irq_desc *mask_line(unsigned int vector)
 	if (!desc || !desc->irq_data.chip || !desc->irq_data.chip->irq_mask ||
 	    !desc->irq_data.chip->irq_unmask)
 		return NULL;
+	vif = pl_stall();
 	desc->irq_data.chip->irq_mask(&desc->irq_data);
+	pl_unstall(vif);
 	return desc;
 }
 
@@ -159,6 +162,7 @@ const struct pl_hooks pl_line_hooks = {
 void pl_ipi(int cpu)
 {
 	unsigned long flags = pl_hard_save();
+	u8 vif = pl_stall();
 	u32 icr2;
 
 	WRITE_ONCE(per_cpu(ipi_pending, cpu), 1);
@@ -170,6 +174,7 @@ void pl_ipi(int cpu)
 		pl_apic->send_IPI(cpu, pl_core.oob_vector);
 		pl_apic->write(APIC_ICR2, icr2);
 	}
+	pl_unstall(vif);
 	pl_hard_restore(flags);
 }
 
