@@ -26,6 +26,8 @@ from model.porttrace import TraceError  # noqa: E402
 
 TREE = HERE.parent.parent
 RT = "tactus_core tactus rtfifo"
+# Waits until FIFO 0 has been played, as long as it may take on a host with other things to do.
+DRAIN = """until [ "$(awk '$1 == 0 { print $3 }' /sys/kernel/tactus/fifos)" = 0 ]; do sleep 0.05; done;"""
 APPENDIX_B_SHA256 = "4d136feb088c0c70afd9b638ad410685346cce2a84da348e1fc62d432916758e"
 
 Vm = Callable[..., Any]
@@ -93,11 +95,13 @@ def test_linux_au_whole_under_load(sound: Path, tmp_path: Path, flavour: str) ->
 
 def test_linux_reads_its_clock_meanwhile(vm: Vm, short: Path, probe: Path, tmp_path: Path) -> None:
     """Linux uses the CMOS chip as fast as it can; neither side splits the other's accesses."""
-    script = """
+    # A third of a second: an access to the chip takes the emulator long.
+    length = 2700
+    script = f"""
         modprobe rt_speaker && modprobe nvram
-        ./speaker_probe clock 1.3 > clock & clock=$!
-        cat sound > /dev/rtf0
-        while [ $(cat /sys/module/rt_speaker/stats/samples) -lt 8192 ]; do sleep 0.02; done
+        ./speaker_probe clock 0.45 > clock & clock=$!
+        head -c {length} sound > /dev/rtf0
+        while [ $(cat /sys/module/rt_speaker/stats/samples) -lt {length} ]; do sleep 0.02; done
         kill -0 $clock || echo "the clock was not read all the time"
         wait $clock; echo "status $?"; cat clock
         cat /sys/module/rt_speaker/stats/underruns
@@ -113,9 +117,9 @@ def test_linux_reads_its_clock_meanwhile(vm: Vm, short: Path, probe: Path, tmp_p
     assert (status, underruns) == ("status 0", "0"), done.stdout
     found = re.fullmatch(r"rounds=(\d+) wrong_times=0 wrong_ram=0", clock)
     assert found, clock
-    assert int(found[1]) > 10_000
+    assert int(found[1]) > 5_000
     (values,) = speaker.split_plays(capture.writes())
-    assert speaker.compare_bits(values, short.read_bytes()) == []
+    assert speaker.compare_bits(values, short.read_bytes()[:length]) == []
 
 
 def registers(line: str) -> dict[str, str]:
@@ -157,12 +161,12 @@ def test_appendix_b_plays_and_unloads_in_its_own_order(
     vm: Vm, short: Path, probe: Path, tmp_path: Path
 ) -> None:
     """Three times: to the end, unloaded in mid-sound under a waiting writer, and again."""
-    script = """
+    script = f"""
         ./speaker_probe show
-        modprobe appendix_b; cat sound > /dev/rtf0; sleep 1; rmmod appendix_b
+        modprobe appendix_b; cat sound > /dev/rtf0; {DRAIN} rmmod appendix_b
         modprobe appendix_b; (cat sound > /dev/rtf0) 2> /dev/null & writer=$!
         sleep 0.2; rmmod appendix_b; wait $writer; echo "writer $?"
-        modprobe appendix_b; cat sound > /dev/rtf0; sleep 1; rmmod appendix_b
+        modprobe appendix_b; cat sound > /dev/rtf0; {DRAIN} rmmod appendix_b
         ./speaker_probe show
         rmmod rtfifo && rmmod tactus && echo unloaded
     """
@@ -186,31 +190,47 @@ def test_appendix_b_plays_and_unloads_in_its_own_order(
 
 def test_what_cannot_be_is_refused_and_changes_nothing(vm: Vm, probe: Path) -> None:
     tries = [
-        ("rt_speaker stamps=0", "Invalid argument"),
-        ("rt_speaker fifo=64", "No such device"),
-        ("rt_speaker size=0", "Invalid argument"),
-        ("rt_speaker size=-1", "Invalid argument"),
-        ("rt_speaker stamps=64", "No such device"),
-        ("rt_speaker stamps=1 stamps_size=0", "Invalid argument"),
+        ("stamps=0", "Invalid argument"),
+        ("fifo=64", "No such device"),
+        ("size=0", "Invalid argument"),
+        ("size=-1", "Invalid argument"),
+        ("stamps=64", "No such device"),
+        ("stamps=1 stamps_size=0", "Invalid argument"),
     ]
-    script = "./speaker_probe show; cp /sys/kernel/tactus/fifos before; cp /sys/kernel/tactus/irqs irqs;"
-    script += "".join(f"modprobe {words} 2>&1;" for words, _ in tries)
+    script = "./speaker_probe show; cd /sys/kernel/tactus; cp fifos irqs /tmp; cd;"
+    script += "".join(f"modprobe rt_speaker {words} 2>&1;" for words, _ in tries)
     script += """
         ./speaker_probe show
-        cmp before /sys/kernel/tactus/fifos && cmp irqs /sys/kernel/tactus/irqs && echo same
-        modprobe rt_speaker fifo=3
-        modprobe appendix_b; modprobe rt_speaker size=9; rmmod appendix_b
-        echo 'one byte' > /dev/rtf3; sleep 0.1; cat /sys/module/rt_speaker/stats/samples
-        rmmod rt_speaker; ./speaker_probe show
+        for file in fifos irqs; do cmp /tmp/$file /sys/kernel/tactus/$file; done && echo same
     """
-    done = vm(script, modules=RT, with_modules="rt_speaker appendix_b",
-              put={probe: "/root/speaker_probe"})
-    before, *refusals, after, same, samples, last = done.stdout.splitlines()
+    done = vm(script, modules=RT, with_modules="rt_speaker", put={probe: "/root/speaker_probe"})
+    before, *refusals, after, same = done.stdout.splitlines()
     assert len(refusals) == len(tries), done.stdout
     for refusal, (words, reason) in zip(refusals, tries, strict=True):
         assert reason in refusal, (words, refusal)
-    assert before == after == last
-    assert (same, samples) == ("same", "9")
+    assert before == after
+    assert same == "same"
+
+
+def test_a_second_driver_is_refused_and_the_first_plays_on(
+    vm: Vm, short: Path, tmp_path: Path
+) -> None:
+    script = f"""
+        modprobe appendix_b
+        (head -c 3000 sound; sleep 0.3; tail -c +3001 sound) > /dev/rtf0 & writer=$!
+        modprobe rt_speaker 2>&1
+        modprobe rt_speaker fifo=3 2>&1
+        wait $writer; {DRAIN} rmmod appendix_b
+        cat /sys/kernel/tactus/fifos
+    """
+    with porttrace.Capture(tmp_path / "ports") as capture:
+        done = vm(script, modules=RT, with_modules="rt_speaker appendix_b",
+                  put={short: "/root/sound"}, qemu=shlex.join(capture.qemu_arguments))
+    taken_fifo, taken_irq, *fifos = done.stdout.splitlines()
+    assert "busy" in taken_fifo and "busy" in taken_irq
+    assert len(fifos) == 1  # the head
+    (values,) = speaker.split_plays(capture.writes())
+    assert speaker.compare_bits(values, short.read_bytes()) == []
 
 
 def test_the_line_of_a_linux_driver_is_refused(vm: Vm, probe: Path) -> None:
