@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""RT-FIFOs in the guest: /dev/rtfN against RT code in all contexts.
+
+The tests proper are in the C program fifo_check, the RT side in the module fifo_test; one
+boot runs them all, on one CPU and on two, where RT code and Linux really run at once.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import programs
+
+MODULES = "tactus_core tactus rtfifo fifo_test"
+CASES = re.findall(r"TEST\((\w+)\),", (programs.HERE / "fifo_check" / "fifo_check.c").read_text())
+
+
+@pytest.fixture(scope="module", params=[
+    pytest.param(("cloud", 2), id="cloud-2cpu"),
+    pytest.param(("cloud", 1), id="cloud-1cpu", marks=pytest.mark.slow),
+    pytest.param(("generic", 1), id="generic-1cpu", marks=pytest.mark.slow),
+])
+def verdicts(request, vm_module) -> dict[str, str]:
+    """Test name -> its line, of one run of fifo_check."""
+    flavour, smp = request.param
+    done = vm_module("./fifo_check", modules=MODULES, put=[programs.build("fifo_check")],
+                     flavour=flavour, smp=smp)
+    lines = done.stdout.splitlines()
+    return {re.split(r"[ :]", line.removeprefix("not ").removeprefix("ok "))[0]: line
+            for line in lines if re.match(r"(not )?ok ", line)}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_device(verdicts: dict[str, str], case: str) -> None:
+    """Each case of fifo_check ran and passed."""
+    assert verdicts.get(case) == f"ok {case}"
+
+
+def test_the_cases_are_found() -> None:
+    """The list above is the program's own, or the test before would check nothing."""
+    assert len(CASES) > 30
+
+
+def test_a_failure_is_seen(vm) -> None:
+    """Without an RT side each case fails, and says so."""
+    done = vm("./fifo_check two_rings create", modules="tactus_core tactus rtfifo",
+              put=[programs.build("fifo_check")])
+    assert done.status == 1
+    assert done.stdout.count("not ok ") == 2
+
+
+LEFT_BEHIND = """
+rt() { printf '%s' "$*" > /proc/fifo_test; }
+rt linux create 0 100; rt linux create 5 100
+rt linux put 5 last; rt linux handler 5 count
+cat /dev/rtf5 > left & pid=$!
+sleep 0.2
+rmmod fifo_test || exit 9
+wait $pid && cat left && echo
+cat /dev/rtf0 2> /dev/null || echo gone
+tail -n +2 /sys/kernel/tactus/fifos | wc -l
+rmmod rtfifo && ls /dev/rtf* 2> /dev/null | wc -l
+"""
+
+
+def test_a_module_leaves_its_fifos_behind(vm) -> None:
+    """They go with it: its reader gets what is left and the end, and rtfifo can be unloaded."""
+    done = vm(LEFT_BEHIND, modules=MODULES)
+    assert done.status == 0
+    assert done.stdout.split() == ["last", "gone", "0", "0"]
+
+
+NUMBERS = """
+for count in 1 1024; do
+    modprobe rtfifo nfifos=$count || exit 9
+    echo $(ls /dev/rtf* | wc -l) $(ls -l /dev/rtf* | cut -c1-10 | sort -u)
+    rmmod rtfifo
+done
+for count in 0 1025 -1 many; do
+    modprobe rtfifo nfifos=$count 2> /dev/null && exit 8
+    ls /dev/rtf* 2> /dev/null && exit 7
+done
+true
+"""
+
+
+def test_number_of_fifos(vm) -> None:
+    """As many nodes as the parameter says, open to no others; a silly number is refused."""
+    done = vm(NUMBERS, modules="tactus_core tactus", with_modules="rtfifo")
+    assert done.status == 0
+    assert done.stdout.splitlines() == ["1 crw-rw----", "1024 crw-rw----"]
