@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "check.h"
+#include "pipeline/state.h"
+#include "state_cases.h"
+
+#define CALL(name) name();
+
+int main(void)
+{
+	STATE_CASES(CALL)
+	return 0;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "check.h"
+#include "pipeline/vecset.h"
+#include "vecset_cases.h"
+
+#define CALL(name) name();
+
+int main(void)
+{
+	VECSET_CASES(CALL)
+	return 0;
+}
