@@ -3,12 +3,382 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
-Vm = Callable[..., object]
+import pytest
 
+HERE = Path(__file__).resolve().parent
+VM = HERE / "vm"
+sys.path.insert(0, str(HERE))
+
+from bench import apt, common, console, initrd, kernels, modules  # noqa: E402
+
+
+def vm_words(*words: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The command itself, for what needs no guest."""
+    return subprocess.run([VM, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          env=os.environ | (env or {}), timeout=600, check=False)
+
+
+def build(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+    """A copy of a module folder of ours, built by `vm build` for the default kernel."""
+    folder = tmp_path_factory.mktemp("module") / name
+    shutil.copytree(HERE / "modules" / name, folder, ignore=shutil.ignore_patterns(
+        "*.o", "*.ko", "*.mod*", ".*", "Module.symvers", "modules.order"))
+    done = vm_words("build", "--make", "W=1", folder)
+    assert done.returncode == 0, done.stderr
+    module = folder / f"{name}.ko"
+    assert done.stdout == f"{module}\n"
+    return module
+
+
+@pytest.fixture(scope="module")
+def trouble(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory, "trouble")
+
+
+@pytest.fixture(scope="module")
+def irq8(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory, "irq8")
+
+
+# What comes out of a run.
 
 def test_output_and_status_are_the_commands(vm):
-    done = vm("echo out; echo err >&2; exit 7")
-    assert (done.stdout, done.stderr, done.status) == ("out\n", "err\n", 7)
+    done = vm("echo 'two  words'; echo err >&2; exit 7")
+    assert (done.stdout, done.stderr.endswith("err\n"), done.status) == ("two  words\n", True, 7)
     assert "Linux version 6.1" in done.console
+
+
+def test_every_stock_kernel_boots_clean(vm, kernel):
+    done = vm("uname -r", kernel=kernel)
+    assert re.match(r"6\.1\.0-\d+-(cloud-)?amd64\n$", done.stdout) and done.status == 0
+    assert ("cloud" in done.stdout) == (kernel[1] == "cloud")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", [("6.1", "rt"), ("6.12", "cloud"), ("6.12", "generic"),
+                                   ("6.12", "rt")], ids="-".join)
+def test_other_stock_kernels_boot_clean_and_take_modules(vm, other):
+    done = vm("uname -r; ls /sys/class/net | grep -c dummy; uname -v; modprobe brd",
+              kernel=other, with_modules="brd", modules="dummy numdummies=3")
+    release, dummies, version = done.stdout.splitlines()
+    assert release.startswith(other[0] + ".") and dummies == "3"
+    assert ("PREEMPT_RT" in version) == (other[1] == "rt")
+
+
+def test_a_signal_is_128_and_its_number(vm):
+    assert vm("kill -9 $$").status == 128 + 9
+
+
+def test_the_guests_userland(vm, tmp_path):
+    data = os.urandom(3_000_001)
+    (tmp_path / "data").write_bytes(data)
+    folder = tmp_path / "folder"
+    (folder / "below").mkdir(parents=True)
+    (folder / "below" / "x").write_text("deep")
+    done = vm(
+        "set -e; md5sum < data; md5sum < /opt/copy; cat folder/below/x; echo;"
+        " ./comm data /opt/copy && echo dynamic runs;"
+        " test -c /dev/null -a -d /sys/kernel/debug/x86 -a -r /proc/uptime && echo mounted;"
+        " ping -c 1 127.0.0.1 > /dev/null && echo loopback;"
+        " id -u; pwd; mkdir -p /tmp/t/u; cp data /tmp/t/u/; echo 1 > /tmp/t/one;"
+        " head -c 50000000 /dev/zero | tr '\\0' x",
+        put={tmp_path / "data": "", folder: "/root/folder", "/usr/bin/cmp": "/root/comm"}
+        | {tmp_path / "folder" / ".." / "data": "/opt/copy"},
+        get=["/tmp/t"],
+    )
+    lines = done.stdout.split("\n")
+    assert lines[0] == lines[1]
+    assert lines[2:8] == ["deep", "dynamic runs", "mounted", "loopback", "0", "/root"]
+    assert lines[8] == "x" * 50_000_000     # more than the channel holds at a time
+    assert (done.files / "t" / "u" / "data").read_bytes() == data
+    assert (done.files / "t" / "one").read_text() == "1\n"
+
+
+def test_a_missing_file_to_get_is_told(vm):
+    done = vm("true", get=["/tmp/nothing"], check=False)
+    assert done.status == 123 and "/tmp/nothing" in done.stderr
+    assert not list(done.files.iterdir())
+
+
+# Modules.
+
+def test_stock_modules_come_with_what_they_need(vm):
+    done = vm("lsmod; cat /sys/block/ram0/size; modprobe 8021q && lsmod",
+              modules="brd rd_size=2048", with_modules="8021q")
+    assert "4096\n" in done.stdout and "8021q" in done.stdout and "garp" in done.stdout
+
+
+def test_two_cpus(vm):
+    assert vm("nproc; cat /sys/devices/system/cpu/online", smp=2).stdout == "2\n0-1\n"
+
+
+def test_a_module_that_refuses_is_123(vm, trouble):
+    done = vm("echo not reached", modules=f"{trouble} what=refuse", check=False)
+    assert (done.status, done.stdout) == (123, "")
+    assert "what=refuse is refused: Device or resource busy" in done.stderr
+
+
+# Trouble in the kernel.
+
+@pytest.mark.parametrize("what, reason", [
+    ("oops", "BUG: kernel NULL pointer dereference"),
+    ("bug", "kernel BUG at"),
+    ("panic", "Kernel panic - not syncing: trouble: as asked for"),
+])
+def test_a_dead_kernel_is_125_at_once(vm, trouble, what, reason):
+    start = time.monotonic()
+    done = vm(f"insmod /modules/trouble.ko what={what}; echo went on", with_modules=str(trouble),
+              timeout=120, check=False)
+    assert done.status == 125 and reason in done.stderr and "went on" not in done.stdout
+    assert reason in done.console
+    assert time.monotonic() - start < 100
+
+
+def test_a_warning_is_125_with_the_output_whole(vm, trouble):
+    done = vm("insmod /modules/trouble.ko what=warn; echo went on; exit 4",
+              with_modules=str(trouble), check=False)
+    assert (done.status, done.stdout) == (125, "went on\n")
+    assert "WARNING: CPU" in done.stderr
+
+
+def test_an_expected_warning_can_be_allowed(vm, trouble):
+    done = vm("insmod /modules/trouble.ko what=warn; exit 4", with_modules=str(trouble),
+              allow=["WARNING: CPU: .* at .*trouble_init"])
+    assert done.status == 4 and "trouble: as asked for" in done.console
+
+
+def test_a_hang_is_124(vm, trouble):
+    done = vm("echo before; insmod /modules/trouble.ko what=hang", with_modules=str(trouble),
+              timeout=12, check=False)
+    assert (done.status, done.stdout) == (124, "before\n")
+    assert "no end after 12 s, while the command ran" in done.stderr
+
+
+def test_a_command_without_end_is_124(vm):
+    done = vm("sleep 1000", timeout=10, check=False)
+    assert done.status == 124
+
+
+def test_a_reset_is_125(vm):
+    done = vm("reboot -f", check=False)
+    assert done.status == 125 and "without a word" in done.stderr
+
+
+def test_no_guest_outlives_its_bench():
+    with subprocess.Popen([VM, "run", "--no-tree", "--", "echo up; sleep 1000"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as bench:
+        assert bench.stdout is not None
+        assert bench.stdout.readline() == b"up\n"
+        children = Path(f"/proc/{bench.pid}/task/{bench.pid}/children").read_text().split()
+        names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in children}
+        assert [name for name in names.values() if name.startswith("qemu")]
+        bench.send_signal(signal.SIGKILL)
+    end = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in names) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not [pid for pid in names if Path(f"/proc/{pid}").exists()]
+
+
+# Time.
+
+UNBIND = "for d in /sys/bus/pnp/drivers/rtc_cmos/*:*; do echo ${d##*/} > ${d%/*}/unbind; done"
+
+
+def rtc(vm, irq8: Path, **options: object) -> dict[str, int]:
+    done = vm(f"{UNBIND}; insmod /modules/irq8.ko && sleep 1 && cd /sys/module/irq8/parameters &&"
+              " grep . *", with_modules=str(irq8), icount=True, **options)
+    assert done.status == 0, done.stderr
+    return {name: int(value) for name, value in
+            (line.split(":") for line in done.stdout.splitlines())}
+
+
+def test_irq_8_reaches_the_kernel_evenly_and_twice_the_same(vm, irq8):
+    first, second = (rtc(vm, irq8, busy=True) for _ in range(2))
+    assert first["khz"] in (999_999, 1_000_000, 1_000_001)      # 1 instruction = 1 ns
+    assert 8192 <= first["count"] < 8192 * 1.03                 # a second and a bit
+    # Linux itself is late by some microseconds; the source is not.
+    assert 122_070 - 15_000 < first["shortest"] <= 122_070 <= first["longest"] < 122_070 + 15_000
+    for name, value in first.items():
+        assert second[name] == pytest.approx(value, rel=0.02), name
+
+
+def test_without_the_busy_loop_irq_8_loses_ticks(vm, irq8):
+    """The negative control: what --busy is there for."""
+    assert rtc(vm, irq8)["longest"] > 200_000
+
+
+# What can be told without a guest.
+
+@pytest.mark.parametrize("words, reason", [
+    (["run", "--kernel", "5.99", "--", "true"], "kernel 5.99 is not known"),
+    (["run", "--kernel", "6.1.0-1", "--", "true"], "no package for kernel 6.1.0-1"),
+    (["run", "--flavour", "vanilla", "--", "true"], "invalid choice: 'vanilla'"),
+    (["run", "--icount", "--smp", "2", "--", "true"], "--smp above 1 does not go with --icount"),
+    (["run", "--smp", "0", "--", "true"], "--smp takes a number from 1"),
+    (["run", "--no-tree", "--modules", "no_such", "--", "true"], "module no_such is neither in"),
+    (["run", "--modules", "p=1", "--", "true"], "stands before any module"),
+    (["run", "--modules", "/nowhere/x.ko", "--", "true"], "/nowhere/x.ko: no such file"),
+    (["run", "--put", "/nowhere/x", "--", "true"], "/nowhere/x does not exist"),
+    (["run", "--get", "/x", "--", "true"], "GUEST:HOST is wanted"),
+    (["run", "--allow", "(", "--", "true"], "--allow:"),
+    (["run", "--no-tree", "--qemu=-nonsense", "--", "true"], "QEMU did not start"),
+    (["run"], "the following arguments are required"),
+    (["build", "/nowhere"], "neither a Kbuild nor a Makefile"),
+    (["build", "--kdir", "/nowhere", "."], "holds no kernel headers"),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_what_cannot_be_set_up_is_123(words, reason):
+    done = vm_words(*words)
+    assert (done.returncode, done.stdout) == (123, "")
+    assert reason in done.stderr
+
+
+def test_a_module_for_another_kernel_is_123(trouble):
+    done = vm_words("run", "--flavour", "generic", "--modules", trouble, "--", "true")
+    assert done.returncode == 123 and "is built for 6.1." in done.stderr
+
+
+def test_a_module_that_does_not_compile_is_123_with_the_compilers_words(tmp_path):
+    (tmp_path / "Kbuild").write_text("obj-m := bad.o\n")
+    (tmp_path / "bad.c").write_text("#include <linux/module.h>\nint x = y;\n")
+    done = vm_words("build", tmp_path)
+    assert done.returncode == 123 and "bad.c:2:9: error: ‘y’ undeclared" in done.stderr
+
+
+def test_a_module_folder_sees_our_headers(tmp_path):
+    (tmp_path / "Kbuild").write_text("obj-m := mine.o\nifeq ($(TACTUS),)\n$(error no TACTUS)\nendif\n")
+    (tmp_path / "mine.c").write_text(
+        '#include <linux/module.h>\n#include <rt/time.h>\nRTIME t;\nMODULE_LICENSE("GPL");\n')
+    done = vm_words("build", "--json", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["modules"] == [str(tmp_path / "mine.ko")]
+
+
+def test_help_has_examples_and_statuses():
+    text = vm_words("--help").stdout
+    assert all(word in text for word in ("vm run --icount", "vm build", "123", "124", "125"))
+
+
+# Kernels.
+
+@pytest.fixture
+def offline(tmp_path) -> dict[str, str]:
+    """A cache of one kernel whose lists are of yesterday, on a machine without a network."""
+    cache = tmp_path / "cache"
+    (cache / "kernels").mkdir(parents=True)
+    real = kernels.resolve("6.1", "cloud").root.parent
+    (cache / "kernels" / real.name).symlink_to(real)
+    config = tmp_path / "apt.conf"
+    config.write_text('Acquire::http::Proxy "http://127.0.0.1:9";\n'
+                      'Acquire::https::Proxy "http://127.0.0.1:9";\n')
+    return {"TACTUS_CACHE": str(cache), "APT_CONFIG": str(config)}
+
+
+def test_without_a_network_the_newest_cached_kernel_serves(offline):
+    done = vm_words("fetch", "--json", env=offline)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["release"] == kernels.resolve("6.1", "cloud").release
+    assert "using the newest cached kernel" in done.stderr
+
+
+def test_without_a_network_and_a_cache_there_is_a_reason(offline):
+    done = vm_words("fetch", "--flavour", "rt", env=offline)
+    assert done.returncode == 123
+    assert "could not be fetched" in done.stderr
+
+
+def test_an_interrupted_download_is_no_kernel(tmp_path, monkeypatch):
+    monkeypatch.setenv("TACTUS_CACHE", str(tmp_path))
+    (tmp_path / "kernels" / "6.1.0-1-amd64_6.1.1-1" / "root").mkdir(parents=True)
+    (tmp_path / "kernels" / "6.1.0-2-amd64_6.1.2-1").mkdir()
+    (tmp_path / "kernels" / "6.1.0-2-amd64_6.1.2-1" / "kernel.json").write_text("{")
+    assert kernels.cached() == []
+
+
+@pytest.mark.parametrize("release, wanted, flavour, fits", [
+    ("6.1.0-56-cloud-amd64", "6.1", "cloud", True),
+    ("6.1.0-56-cloud-amd64", "6.1", "generic", False),
+    ("6.1.0-56-rt-amd64", "6.1", "generic", False),
+    ("6.1.0-56-amd64", "6.1", "generic", True),
+    ("6.1.0-56-amd64", "6.1.0-56", "generic", True),
+    ("6.1.0-56-amd64", "6.1.0-5", "generic", False),
+    ("6.12.117+deb12-amd64", "6.1", "generic", False),
+    ("6.12.117+deb12-cloud-amd64", "6.12", "cloud", True),
+    ("6.12-cloud-amd64", "6.12", "cloud", False),               # a meta package
+    ("6.1.0-56-amd64-unsigned", "6.1", "generic", False),
+    ("6.1.0-56-amd64-dbg", "6.1", "generic", False),
+])
+def test_which_release_is_meant(release, wanted, flavour, fits):
+    assert kernels._fits(release, wanted, flavour) is fits
+
+
+def test_versions_in_debians_order():
+    versions = ["6.1.99-1", "6.1.192-2", "6.1.192-2~bpo1", "6.1.192-10"]
+    assert sorted(versions, key=apt.version_key) == [
+        "6.1.99-1", "6.1.192-2~bpo1", "6.1.192-2", "6.1.192-10"]
+
+
+# The log's reader and the parts.
+
+@pytest.mark.parametrize("line", [
+    "BUG: unable to handle page fault for address: 0000000000001000",
+    "WARNING: CPU: 0 PID: 91 at kernel/time/timer.c:1 foo+0x1/0x2 [tactus]",
+    "Oops: 0002 [#1] PREEMPT SMP NOPTI",
+    "Kernel panic - not syncing: Fatal exception in interrupt",
+    "BUG: KASAN: slab-out-of-bounds in foo+0x1/0x2",
+    "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+    "rcu: INFO: rcu_sched self-detected stall on CPU",
+    "WARNING: possible circular locking dependency detected",
+    "watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [sh:91]",
+    "BUG: scheduling while atomic: cat/99/0x00000002",
+    "INFO: task cat:99 blocked for more than 120 seconds.",
+    "general protection fault, probably for non-canonical address 0xdead: 0000 [#1]",
+    "irq 8: nobody cared (try booting with the \"irqpoll\" option)",
+    "traps: PANIC: double fault, error_code: 0x0",
+    "stack-protector: Kernel stack is corrupted in: foo",
+    "Uhhuh. NMI received for unknown reason 20 on CPU 0.",
+])
+def test_trouble_is_seen(line):
+    assert console.trouble(f"[    1.0] fine\n[    2.0] {line}\n", []) == [f"[    2.0] {line}"]
+    assert console.trouble(f"[    2.0] {line}\n", [re.compile(re.escape(line))]) == []
+
+
+def test_a_healthy_log_is_healthy():
+    log = ("[ 0.0] NMI watchdog: Perf NMI watchdog permanently disabled\n"
+           "[ 0.0] tactus: module verification failed: signature and/or required key missing\n"
+           "[ 0.0] Kernel command line: oops=panic panic=-1\n"
+           "[ 0.0] hrtimer: interrupt took 20001234 ns\n")
+    assert console.trouble(log, []) == []
+
+
+def test_kmsg_becomes_log_lines():
+    raw = b"4,339,5140900,-;a warning\n SUBSYSTEM=acpi\n6,340,5140901,-,caller=T1;next; part\n"
+    assert console.kmsg_text(raw) == "[    5.140900] a warning\n[    5.140901] next; part"
+
+
+def test_modules_are_parsed_with_their_parameters():
+    assert [(item.name, item.params) for item in modules.parse("a b p=1 q='x y' ./c=d/e.ko")] == [
+        ("a", []), ("b", ["p=1", "q=x y"]), ("./c=d/e.ko", [])]
+
+
+def test_the_archive_is_the_same_for_the_same_input():
+    def archive() -> bytes:
+        cpio = initrd.Cpio()
+        cpio.file("a/b", b"x")
+        cpio.link("a/c", "b")
+        return cpio.bytes()
+    assert archive() == archive() and archive().startswith(b"070701")
+
+
+def test_put_of_nothing_names_it(tmp_path):
+    with pytest.raises(common.BenchError, match="does not exist"):
+        initrd.put(initrd.Cpio(), f"{tmp_path}/no:/x")

@@ -6,10 +6,8 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-import tempfile
 from collections.abc import Iterator
 from enum import IntEnum
-from pathlib import Path
 
 MAGIC = 0x3168636E65427654
 RING_OFFSET = 4096
@@ -31,16 +29,14 @@ class Record(IntEnum):
 
 
 class Channel:
-    """A file in memory that QEMU shows to the guest as a PCI device."""
+    """Memory that QEMU shows to the guest as a PCI device."""
 
     def __init__(self, bytes_: int = 32 << 20) -> None:
-        folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
-        handle, name = tempfile.mkstemp(prefix="vm-channel-", dir=folder)
-        self.path = Path(name)
+        # Nameless: nothing is left behind however the bench ends.
+        self.handle = os.memfd_create("channel")
         self.bytes = bytes_
-        os.ftruncate(handle, bytes_)
-        self._map = mmap.mmap(handle, bytes_)
-        os.close(handle)
+        os.ftruncate(self.handle, bytes_)
+        self._map = mmap.mmap(self.handle, bytes_)
         struct.pack_into("@Q", self._map, 0, MAGIC)
         self._ring = bytes_ - RING_OFFSET
         self._tail = 0
@@ -48,9 +44,10 @@ class Channel:
 
     def qemu_args(self) -> list[str]:
         """The device, for QEMU's command line."""
+        path = f"/proc/self/fd/{self.handle}"
         return [
             "-object",
-            f"memory-backend-file,id=channel,share=on,mem-path={self.path},size={self.bytes}",
+            f"memory-backend-file,id=channel,share=on,mem-path={path},size={self.bytes}",
             "-device", "ivshmem-plain,memdev=channel",
         ]
 
@@ -77,4 +74,4 @@ class Channel:
     def close(self) -> None:
         """Gives the memory back."""
         self._map.close()
-        self.path.unlink(missing_ok=True)
+        os.close(self.handle)

@@ -12,7 +12,7 @@ TROUBLE = re.compile(
     r"|possible recursive|inconsistent lock state|self-detected stall|detected stalls"
     r"|soft lockup|hard LOCKUP|general protection fault|kernel BUG at|unable to handle"
     r"|double fault|stack-protector|scheduling while atomic|sleeping function called"
-    r"|irq \d+: nobody cared|Unknown NMI|kernel tried to execute|\bstack guard page"
+    r"|irq \d+: nobody cared|NMI received for unknown|kernel tried to execute|\bstack guard page"
     r"|bad page state|Bad page map|ODEBUG:|refcount_t:|list_(add|del) corruption"
     r"|segfault at .* in init\[|Attempted to kill init|[Ll]ocal_bh_enable|NULL pointer"
     r"|unregister_netdevice: waiting|DEBUG_LOCKS_WARN|suspicious RCU"

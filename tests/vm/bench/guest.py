@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shlex
@@ -10,7 +11,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from .common import EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
 from .kernels import Kernel
 from .modules import Plan
 
+PR_SET_PDEATHSIG = 1     # <linux/prctl.h>
 QEMU = "qemu-system-x86_64"
 POLL_S = 0.02
 PANIC_GRACE_S = 5.0
@@ -46,7 +47,7 @@ class Job:
     allowed: list[re.Pattern[str]] = field(default_factory=list)
 
 
-def _command_line(job: Job, channel: Channel, image_initrd: Path, log: Path) -> list[str]:
+def _command_line(job: Job, channel: Channel, image_initrd: str, log: str) -> list[str]:
     append = (
         # HPET off: in its legacy mode it keeps IRQ 8 to itself. Panic at the first oops and reset
         # at once (-no-reboot makes that an end): what runs after an oops proves nothing.
@@ -58,7 +59,7 @@ def _command_line(job: Job, channel: Channel, image_initrd: Path, log: Path) -> 
         "-nodefaults", "-display", "none", "-no-reboot",
         "-chardev", f"file,id=console,path={log}", "-serial", "chardev:console",
         "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
-        "-kernel", str(job.kernel.image), "-initrd", str(image_initrd), "-append", append,
+        "-kernel", str(job.kernel.image), "-initrd", image_initrd, "-append", append,
         *channel.qemu_args(),
     ]
     if job.icount:
@@ -178,11 +179,7 @@ class _Run:
 
     def verdict(self, log_text: str, qemu_said: str, qemu_status: int | None) -> int:
         """The exit status of `vm run`, its reason told on stderr."""
-        kernel_log = f"{log_text}\n{console.kmsg_text(bytes(self.kmsg))}"
-        bad = list(dict.fromkeys(
-            re.sub(r"^(<\d+>)?\[ *\d+\.\d+\](\[ *[TC]\d+\])? *", "", line)
-            for line in console.trouble(kernel_log, self.job.allowed)
-        ))
+        bad = [_bare(line) for line in console.trouble(log_text, self.job.allowed)]
         if bad:
             say("the guest's kernel complained:")
             for line in bad[:10]:
@@ -220,38 +217,62 @@ def run(job: Job) -> int:
         raise BenchError("--smp above 1 does not go with --icount")
     image = initrd.write(job.kernel.release, job.plan, job.command, job.puts,
                          [guest for guest, _ in job.gets], job.busy)
-    memory_folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    state = _Run(job)
     channel = Channel()
+    files = {name: os.memfd_create(name) for name in ("initrd", "console", "said")}
     try:
-        with tempfile.TemporaryDirectory(prefix="vm-", dir=memory_folder) as folder:
-            image_path = Path(folder, "initrd")
-            image_path.write_bytes(image)
-            log = Path(folder, "console")
-            said = Path(folder, "qemu")
-            state = _Run(job)
-            with open(said, "wb") as said_handle:
-                try:
-                    qemu = subprocess.Popen(
-                        _command_line(job, channel, image_path, log), stdin=subprocess.DEVNULL,
-                        stdout=said_handle, stderr=said_handle, start_new_session=True,
-                    )
-                except FileNotFoundError:
-                    raise BenchError(f"{QEMU} is missing: install qemu-system-x86") from None
-                try:
-                    state.wait(qemu, channel, log)
-                finally:
-                    if qemu.poll() is None:
-                        qemu.send_signal(signal.SIGKILL)
-                    qemu.wait()
-                    state.take(channel)
-                    state.files.stop()
-                    text = _read(log)
-                    if job.log:
-                        job.log.parent.mkdir(parents=True, exist_ok=True)
-                        job.log.write_text(text, encoding="utf-8")
-            return state.verdict(text, _read(said), qemu.returncode)
+        with open(files["initrd"], "wb", closefd=False) as handle:
+            handle.write(image)
+        log = f"/proc/self/fd/{files['console']}"
+        if job.log:
+            # QEMU writes into it directly, so that it can be watched while the guest runs.
+            job.log.parent.mkdir(parents=True, exist_ok=True)
+            job.log.write_bytes(b"")
+            log = str(job.log.absolute())
+        try:
+            qemu = subprocess.Popen(
+                _command_line(job, channel, f"/proc/self/fd/{files['initrd']}", log),
+                stdin=subprocess.DEVNULL, stdout=files["said"], stderr=files["said"],
+                pass_fds=(channel.handle, files["initrd"], files["console"]),
+                start_new_session=True, preexec_fn=_die_with_parent,
+            )
+        except FileNotFoundError:
+            raise BenchError(f"{QEMU} is missing: install qemu-system-x86") from None
+        try:
+            state.wait(qemu, channel, Path(log))
+        finally:
+            if qemu.poll() is None:
+                qemu.kill()
+            qemu.wait()
+            state.take(channel)
+            state.files.stop()
+            text = _with_late(_read(Path(log)), console.kmsg_text(bytes(state.kmsg)))
+            if job.log:
+                job.log.write_text(text, encoding="utf-8")
+        return state.verdict(text, _read(Path(f"/proc/self/fd/{files['said']}")), qemu.returncode)
     finally:
         channel.close()
+        for handle in files.values():
+            os.close(handle)
+
+
+def _with_late(printed: str, kept: str) -> str:
+    """The console's text and what the kernel logged but had not printed when the guest ended."""
+    seen = {_bare(line) for line in printed.splitlines()}
+    late = [line for line in kept.splitlines() if line and _bare(line) not in seen]
+    if printed and not printed.endswith("\n"):
+        printed += "\n"
+    return printed + "".join(f"{line}\n" for line in late)
+
+
+def _bare(line: str) -> str:
+    """A line of the kernel's log without its level, time and caller."""
+    return re.sub(r"^(<\d+>)?\[ *\d+\.\d+\](\[ *[TC]\d+\])? *", "", line).strip()
+
+
+def _die_with_parent() -> None:
+    """In the child: a bench that is killed takes its QEMU with it."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _read(path: Path) -> str:

@@ -87,7 +87,8 @@ def cached() -> list[Kernel]:
 
 def _fits(release: str, wanted: str, flavour: str) -> bool:
     """True if a release is of the wanted series ("6.1", "6.1.0-56", a whole release) and flavour."""
-    if not release.endswith("-amd64"):
+    # A name with only two numbers is a meta package's.
+    if not re.match(r"\d+\.\d+\.\d+", release) or not release.endswith("-amd64"):
         return False
     base = release.removesuffix("-amd64")
     if release == wanted:
@@ -144,6 +145,7 @@ def _fetch(apt: Apt, image: Package, flavour: str) -> Kernel:
         say(f"fetching kernel {release} ({image.version})")
         scratch = folder.with_name(folder.name + ".new")
         shutil.rmtree(scratch, ignore_errors=True)
+        _forget_old(release, flavour)
         debs = apt.download(_closure(apt, [image.name, f"linux-headers-{release}"]),
                             scratch / "debs")
         root = scratch / "root"
@@ -168,6 +170,14 @@ def _fetch(apt: Apt, image: Package, flavour: str) -> Kernel:
         kernel = _load(folder)
         assert kernel
         return kernel
+
+
+def _forget_old(release: str, flavour: str) -> None:
+    """Before one more comes, leaves only the newest of its series: each takes half a gigabyte."""
+    series = ".".join(release.split(".")[:2])
+    for old in [kernel for kernel in cached() if _fits(kernel.release, series, flavour)][:-1]:
+        say(f"forgetting kernel {old.release}")
+        shutil.rmtree(old.root.parent, ignore_errors=True)
 
 
 def _describe(root: Path, release: str) -> dict[str, str]:

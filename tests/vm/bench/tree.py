@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -118,7 +119,10 @@ def build_tree(kernel: Kernel, extra: list[str] | None = None) -> Path:
         say(f"building the modules for {kernel.release}")
         status, text = _make(kernel, folder, extra or [])
         if status:
-            raise BenchError(f"the modules do not build for {kernel.release}:\n{_complaints(text)}")
+            for path in folder.rglob("*.ko"):
+                path.unlink()           # older than their sources: worse than none
+            raise BenchError(
+                f"the modules do not build for {kernel.release}:\n{_complaints(text, folder)}")
         warnings = [line for line in text.splitlines() if "warning:" in line or "WARNING:" in line]
         for line in warnings:
             say(line)
@@ -147,11 +151,11 @@ def tree_modules(kernel: Kernel) -> dict[str, Path]:
             for path in sorted(tree_folder(kernel).rglob("*.ko"))}
 
 
-def _complaints(text: str) -> str:
-    """The lines of a failed make that say why, or its end."""
-    lines = text.strip().splitlines()
-    picked = [line for line in lines
-              if "error:" in line or "undefined!" in line or "***" in line or "ERROR" in line]
+def _complaints(text: str, folder: Path) -> str:
+    """The lines of a failed make that say why, or else its end."""
+    lines = text.replace(f"{folder}/", "").strip().splitlines()
+    picked = [line for line in lines if re.search(r"error:|undefined!|ERROR:", line)]
+    picked = picked or [line for line in lines if "***" in line]
     return "\n".join((picked or lines[-20:])[:40])
 
 
@@ -164,7 +168,11 @@ def build_folder(kernel: Kernel, folder: Path, v05: bool = False,
     if not any((folder / name).is_file() for name in ("Kbuild", "Makefile")):
         raise BenchError(f"{folder} has neither a Kbuild nor a Makefile (obj-m := name.o)")
     _check_compiler(kernel)
-    tree = build_tree(kernel)
+    try:
+        tree = build_tree(kernel)
+    except BenchError as error:
+        say(f"{error}\nvm: going on without this tree's modules")
+        tree = tree_folder(kernel)
     include = TREE / "kernel" / "include"
     flags = [f"-I{include}"]
     if v05:
@@ -176,7 +184,7 @@ def build_folder(kernel: Kernel, folder: Path, v05: bool = False,
     with locked(build_dir() / ".folder.lock"):
         status, text = _make(kernel, folder.resolve(), extra)
     if status:
-        raise BenchError(f"{folder} does not build for {kernel.release}:\n{_complaints(text)}")
+        raise BenchError(f"{folder} does not build for {kernel.release}:\n{_complaints(text, folder)}")
     for line in text.splitlines():
         if "warning:" in line:
             say(line)
