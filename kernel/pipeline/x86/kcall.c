@@ -22,14 +22,19 @@ void *pl_kcall(unsigned int which)
 
 int pl_kcall_bind(unsigned int which, unsigned long target)
 {
-	unsigned long jmp = (unsigned long)pl_kcall(which) + JMP_OFFSET;
-	s64 distance = target - (jmp + JMP_BYTES);
-	s32 rel = distance;
+	u8 *stub = pl_kcall(which);
+	unsigned long jmp;
 	struct pl_alias alias;
+	s64 distance;
+	s32 rel;
 	int err;
 
 	if (!target)
 		return -EOPNOTSUPP;
+	OPTIMIZER_HIDE_VAR(stub);	/* else objtool sees a pointer past the endbr64 */
+	jmp = (unsigned long)stub + JMP_OFFSET;
+	distance = target - (jmp + JMP_BYTES);
+	rel = distance;
 	if (rel != distance) {
 		pr_err("refused: %pS is out of a jump's reach; nothing was changed\n",
 		       (void *)target);

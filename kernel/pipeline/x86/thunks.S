@@ -6,6 +6,7 @@
  * function: only %rax may change. Everything here runs in Linux's context.
  */
 #include <linux/linkage.h>
+#include <linux/objtool.h>
 #include <asm/nospec-branch.h>
 #include <asm/percpu.h>
 
@@ -146,6 +147,7 @@ SYM_FUNC_END(pl_cmos_write)
 .macro PL_STUBS name:req func:req count:req
 	.balign 16
 SYM_CODE_START(\name)
+	ANNOTATE_NOENDBR	/* reached by direct calls only */
 	gate = 0
 	.rept \count
 	UNWIND_HINT_FUNC

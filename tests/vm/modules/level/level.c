@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A level-triggered line under test: QEMU's "edu" PCI device, which raises INTx when
+ * told to and lowers it when told so.
+ *
+ * Write "ROUNDS OFF_US" to /sys/kernel/level/raise: each round raises the line inside
+ * an interrupts-off section of OFF_US microseconds. Read it for the ledger:
+ * "raised handled during rt": interrupts raised and handled, RT interrupts (irq 8,
+ * when rt=1) counted during all interrupts-off sections while the line was pending.
+ */
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/kobject.h>
+#include <linux/mc146818rtc.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/sysfs.h>
+#include <rt/irq.h>
+
+#define EDU_STATUS	0x24
+#define EDU_RAISE	0x60
+#define EDU_ACK		0x64
+#define WAIT_US		1000
+
+static bool rt;
+module_param(rt, bool, 0444);
+MODULE_PARM_DESC(rt, "own interrupt 8 at 8192 Hz meanwhile");
+
+static void __iomem *regs;
+static struct kobject *kobj;
+static atomic_t handled;
+static unsigned int raised, late;
+static unsigned long rt_count, rt_during, off_us_total;
+
+static irqreturn_t level_irq(int irq, void *cookie)
+{
+	u32 status = ioread32(regs + EDU_STATUS);
+
+	if (!status)
+		return IRQ_NONE;
+	iowrite32(status, regs + EDU_ACK);
+	atomic_inc(&handled);
+	return IRQ_HANDLED;
+}
+
+/* Context: RT interrupt. */
+static void rt_irq(void)
+{
+	CMOS_READ(RTC_REG_C);
+	rt_count++;
+}
+
+static ssize_t raise_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			   size_t count)
+{
+	unsigned int rounds, off_us;
+
+	if (sscanf(buf, "%u %u", &rounds, &off_us) != 2)
+		return -EINVAL;
+	while (rounds--) {
+		int before = atomic_read(&handled);
+		unsigned long flags, rt_before;
+
+		local_irq_save(flags);
+		iowrite32(1, regs + EDU_RAISE);
+		rt_before = READ_ONCE(rt_count);
+		for (unsigned int us = 0; us < off_us; us += 10)
+			udelay(10);
+		rt_during += READ_ONCE(rt_count) - rt_before;
+		local_irq_restore(flags);
+		raised++;
+		off_us_total += off_us;
+
+		for (int us = 0; us < WAIT_US && atomic_read(&handled) == before; us++)
+			udelay(1);
+		if (atomic_read(&handled) != before + 1)
+			late++;
+	}
+	return count;
+}
+
+static ssize_t raise_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "raised=%u handled=%d late=%u rt_during=%lu off_us=%lu\n", raised,
+			  atomic_read(&handled), late, rt_during, off_us_total);
+}
+
+static struct kobj_attribute raise_file = __ATTR_RW(raise);
+
+static int level_probe(struct pci_dev *dev, const struct pci_device_id *id)
+{
+	int err = pcim_enable_device(dev);
+
+	if (err)
+		return err;
+	regs = pcim_iomap(dev, 0, 0);
+	if (!regs)
+		return -ENOMEM;
+	err = devm_request_irq(&dev->dev, dev->irq, level_irq, IRQF_SHARED, "level", dev);
+	if (err)
+		return err;
+	kobj = kobject_create_and_add("level", kernel_kobj);
+	return kobj ? sysfs_create_file(kobj, &raise_file.attr) : -ENOMEM;
+}
+
+static void level_remove(struct pci_dev *dev)
+{
+	kobject_put(kobj);
+}
+
+static const struct pci_device_id level_ids[] = { { PCI_DEVICE(0x1234, 0x11e8) }, {} };
+
+static struct pci_driver level_driver = {
+	.name = "level",
+	.id_table = level_ids,
+	.probe = level_probe,
+	.remove = level_remove,
+};
+
+static u8 saved_a, saved_b;
+
+static int __init level_init(void)
+{
+	int err = pci_register_driver(&level_driver);
+
+	if (err || !rt)
+		return err;
+	err = request_RTirq(8, rt_irq);
+	if (err) {
+		pci_unregister_driver(&level_driver);
+		return err;
+	}
+	spin_lock_irq(&rtc_lock);
+	saved_a = CMOS_READ(RTC_REG_A);
+	saved_b = CMOS_READ(RTC_REG_B);
+	CMOS_WRITE(0x23, RTC_REG_A);
+	CMOS_WRITE((saved_b & 0x8f) | RTC_PIE, RTC_REG_B);
+	CMOS_READ(RTC_REG_C);
+	spin_unlock_irq(&rtc_lock);
+	return 0;
+}
+
+static void __exit level_exit(void)
+{
+	if (rt) {
+		spin_lock_irq(&rtc_lock);
+		CMOS_WRITE(saved_a, RTC_REG_A);
+		CMOS_WRITE(saved_b, RTC_REG_B);
+		spin_unlock_irq(&rtc_lock);
+		free_RTirq(8);
+	}
+	pci_unregister_driver(&level_driver);
+}
+
+module_init(level_init);
+module_exit(level_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("A level-triggered line under test");

@@ -1,0 +1,89 @@
+"""The pipeline itself: lines, stages, switching on and off, refusals. Each test is a real boot."""
+
+from __future__ import annotations
+
+import pytest
+
+LOAD_ALL = "tactus tactus_rm rtfifo"
+RTC_HZ = 8192
+
+
+def fields(line: str) -> dict[str, int]:
+    return {name: int(value) for name, value in (word.split("=") for word in line.split())}
+
+
+def per_cpu(table: str) -> list[dict[str, int]]:
+    header, *rows = (line.split("\t") for line in table.strip().splitlines())
+    return [dict(zip(header, map(int, row))) for row in rows]
+
+
+@pytest.mark.parametrize("rt", [True, False], ids=["beside_rt_irq", "alone"])
+def test_stalled_level_line(vm, rt: bool) -> None:
+    """Each level-triggered interrupt raised in an interrupts-off section is handled once, and
+    while it waits RT's IRQ 8 keeps coming: the line must not hold the APIC's priority."""
+    rounds, off_us = 10, 20000
+    done = vm(
+        f"echo {rounds} {off_us if rt else 500} > /sys/kernel/level/raise\n"
+        "cat /sys/kernel/level/raise /sys/kernel/tactus/pipeline",
+        modules=f"tactus level rt={rt:d}", icount=True, busy=True, qemu="-device edu")
+    ledger, _, table = done.stdout.partition("\n")
+    level = fields(ledger)
+    cpu = per_cpu(table)[0]
+    assert level["raised"] == level["handled"] == rounds
+    assert level["late"] == 0
+    if rt:
+        assert cpu["lines_masked"] == rounds
+        assert level["rt_during"] >= 0.99 * RTC_HZ * level["off_us"] / 1e6
+    else:
+        assert cpu["eoi_held"] == rounds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [("6.1", "cloud"), ("6.1", "generic")], ids="-".join)
+def test_load_and_unload_on_two_cpus(vm, kernel: tuple[str, str]) -> None:
+    """Switching on and off under load, all modules, two CPUs; the bench fails on any warning."""
+    cycles = 5
+    done = vm(
+        "(while true; do ls / | cat > /dev/null; done) & load=$!\n"
+        f"n=0; while [ $n -lt {cycles} ]; do\n"
+        "modprobe rtfifo && modprobe tactus_rm || exit 1\n"
+        "cat /sys/kernel/tactus/state\n"
+        "rmmod rtfifo tactus_rm tactus || exit 1\n"
+        "n=$((n+1)); done; kill $load; dmesg | grep -c 'tactus: inert'",
+        with_modules=LOAD_ALL, kernel=kernel, smp=2)
+    assert done.status == 0, done.stderr
+    assert done.stdout.split() == ["active"] * cycles + [str(cycles)]
+
+
+@pytest.mark.slow
+def test_preemptible_kernel(vm) -> None:
+    """The same on a kernel that pre-empts itself: the stacks are searched for slots in use."""
+    done = vm(
+        "(while true; do ls / | cat > /dev/null; done) & load=$!\n"
+        "n=0; while [ $n -lt 3 ]; do modprobe rtfifo && rmmod rtfifo tactus || exit 1\n"
+        "n=$((n+1)); done; kill $load; echo done",
+        with_modules="tactus rtfifo", append="preempt=full", icount=True)
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_core_stays_and_tactus_goes(vm) -> None:
+    """Only the resident part is pinned, and tactus is pinned by who uses it."""
+    done = vm(
+        "rmmod tactus 2> /dev/null && echo 'tactus went'\n"
+        "rmmod rtfifo tactus || exit 1\n"
+        "rmmod tactus_core 2> /dev/null && echo 'core went'\n"
+        "modprobe tactus && cat /sys/kernel/tactus/state",
+        modules="tactus rtfifo", with_modules="tactus")
+    assert done.stdout == "active\n", done.stderr
+
+
+@pytest.mark.parametrize("parameters, errno, sentence", [
+    ("mode=magic", "Invalid argument", "refused: mode=magic is unknown"),
+    ("timer=sundial", "Invalid argument", "refused: timer=sundial is unknown"),
+])
+def test_unknown_parameters(vm, parameters: str, errno: str, sentence: str) -> None:
+    done = vm(f"modprobe tactus {parameters} 2>&1; dmesg | grep 'tactus: '; ls -d /sys/kernel/tactus",
+              with_modules="tactus")
+    assert errno in done.stdout
+    assert sentence in done.stdout
+    assert done.status != 0
