@@ -17,7 +17,7 @@ PYTEST   = PYTHONPATH=$(CURDIR)/userland/python/src $(PYTHON) -m pytest -p no:ca
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all modules vm-modules modules_install install demo test test-quick unit kunit bench clean \
+.PHONY: all modules vm-modules modules_install install uninstall demo test test-quick unit kunit bench clean \
 	distclean help setup-demo setup-test
 
 all: modules
@@ -32,20 +32,31 @@ modules:
 vm-modules:
 	@$(VM) build --kernel $(KERNEL) --flavour $(FLAVOUR) $(KBUILD_WORDS)
 
+# What is of use on a machine: the tests' modules stay where they were built.
 modules_install: modules
-	$(MAKE) -C "$(KDIR)" M="$$($(VM) build --kdir "$(KDIR)" --folder)" \
-		$(if $(DESTDIR),INSTALL_MOD_PATH="$(DESTDIR)") modules_install
+	@folder=$$($(VM) build --kdir "$(KDIR)" --folder) || exit; \
+	release=$${folder##*/}; \
+	to="$(DESTDIR)/lib/modules/$$release/updates/tactus"; \
+	find "$$folder" -name '*.ko' ! -path '*/tests/*' -exec install -D -m 644 -t "$$to" {} + && \
+	{ test -n "$(DESTDIR)" || depmod "$$release"; } && \
+	echo "installed into $$to"
 
 install: modules_install
+
+uninstall:
+	@folder=$$($(VM) build --kdir "$(KDIR)" --folder) || exit; \
+	release=$${folder##*/}; \
+	rm -rf "$(DESTDIR)/lib/modules/$$release/updates/tactus"; \
+	test -n "$(DESTDIR)" || depmod "$$release"
 
 demo: setup-demo
 	@tests/demo/run
 
-# All of it runs even when a part fails, so that one run shows everything; pytest comes last.
+# All of it runs even when a part fails, so that one run shows everything; pytest comes last, and
+# runs the KUnit suites too (tests/kunit/test_kunit.py).
 test: setup-test
 	@failed=0; \
 	$(MAKE) --no-print-directory unit || failed=1; \
-	$(MAKE) --no-print-directory kunit || failed=1; \
 	$(PYTEST) tests -v -n $(JOBS) --dist loadfile $(PYTEST_ARGS) || failed=1; \
 	exit $$failed
 
@@ -102,6 +113,7 @@ help:
 	@echo 'make test             every test; make test-quick leaves the slow ones out'
 	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'
 	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'
+	@echo 'make uninstall        takes them away again'
 	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'
 	@echo 'make unit             host unit tests under sanitizers'
 	@echo 'make kunit            KUnit suites in a kernel of our own'

@@ -247,15 +247,11 @@ def local(kdir: Path, image: Path | None = None) -> Kernel:
 
     Raises BenchError when the folder is not prepared for building modules.
     """
-    try:
-        release = (kdir / "include/config/kernel.release").read_text(encoding="ascii").strip()
-    except OSError:
-        words = re.search(r"^override KERNELRELEASE = (\S+)", _read(kdir / ".kernelvariables"), re.M)
-        words = words or re.search(
-            r'UTS_RELEASE "(\S+)"', _read(kdir / "include/generated/utsrelease.h"))
-        if not words:
-            raise BenchError(f"{kdir} holds no kernel headers prepared for modules") from None
-        release = words[1]
+    # Debian's headers override the release that their sources would have.
+    words = re.search(r"^override KERNELRELEASE = (\S+)", _read(kdir / ".kernelvariables"), re.M)
+    release = words[1] if words else _read(kdir / "include/config/kernel.release").strip()
+    if not release or not (kdir / "Makefile").is_file():
+        raise BenchError(f"{kdir} holds no kernel headers prepared for modules")
     built_image = image or kdir / "arch/x86/boot/bzImage"
     return Kernel(
         release=release, version="local", flavour=LOCAL, root=kdir, image=built_image,
