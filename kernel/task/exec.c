@@ -127,21 +127,22 @@ void rt_exec_run(void (*fn)(void *arg), void *arg)
 }
 
 /*
- * The one-shot event. Takes no more timers than were queued on entry: functions that start
- * timers for the past must not keep the CPU here.
+ * The one-shot event: all that is due at the moment of entry. What functions start
+ * meanwhile comes later, so this ends.
  */
 static void exec_timer(void)
 {
 	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
 	struct timerq *queue = &cpu->rq.timers;
 	struct rt_timer *timer;
-	unsigned int left;
 	RTIME now = pl_clock();
+	u64 mark;
 
 	hardlock(&cpu->lock);
 	timerq_fired(queue);
+	mark = timerq_mark(queue);
 	cpu->expiring = true;
-	for (left = queue->heap.count; left && (timer = timerq_due(queue, now)); left--) {
+	while ((timer = timerq_due(queue, now))) {
 		if (timer->fn == core_release_timer) {
 			core_release(&cpu->rq, container_of(timer, RT_TASK, timer));
 			continue;
@@ -154,9 +155,9 @@ static void exec_timer(void)
 		WRITE_ONCE(cpu->firing, NULL);
 	}
 	cpu->expiring = false;
-	if (!left && timerq_due(queue, now)) {
+	if (unlikely(timerq_fresh(queue, mark) && timerq_due(queue, pl_clock()))) {
 		timerq_stale(queue);
-		pl_timer_arm(now + TIMERQ_GAP_NS);
+		pl_timer_arm(pl_clock() + TIMERQ_GAP_NS);
 	} else {
 		rt_exec_arm(cpu);
 	}

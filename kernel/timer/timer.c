@@ -41,7 +41,7 @@ static struct rt_cpu *adopt(struct rt_timer *timer)
 				timerq_remove(&owner->rq.timers, timer);
 			WRITE_ONCE(timer->cpu, here->rq.cpu);
 			if (queued)
-				timerq_add(&here->rq.timers, timer, expires);
+				timerq_add(&here->rq.timers, timer, expires, 0);
 			hardunlock(&owner->lock);
 			return here;
 		}
@@ -73,7 +73,7 @@ int rt_timer_start(struct rt_timer *timer, RTIME expires)
 
 		if (heap_queued(&timer->node))
 			timerq_remove(queue, timer);
-		error = timerq_add(queue, timer, expires);
+		error = timerq_add(queue, timer, expires, pl_clock());
 		rt_exec_arm(cpu);
 		hardunlock(&cpu->lock);
 	}

@@ -11,19 +11,24 @@ void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int cap
 	queue->armed = TIMERQ_NEVER;
 }
 
-int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires)
+static void insert(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME key)
+{
+	timer->expires = expires;
+	heap_insert(&queue->heap, &timer->node, key);
+}
+
+int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME now)
 {
 	if (queue->users == queue->max_users)
 		return -ENOSPC;
 	queue->users++;
-	timerq_add_release(queue, timer, expires);
+	insert(queue, timer, expires, expires > now ? expires : now + 1);
 	return 0;
 }
 
 void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires)
 {
-	timer->expires = expires;
-	heap_insert(&queue->heap, &timer->node, expires);
+	insert(queue, timer, expires, expires);
 }
 
 void timerq_remove(struct timerq *queue, struct rt_timer *timer)

@@ -16,8 +16,8 @@
 #define TIMERQ_NEVER (~0ULL)
 
 /*
- * Least distance of the device's next event when a pass ended with timers still due:
- * functions that always start their timers in the past must not lock out all else.
+ * How long a timer that a timer's function started for the past has to wait: functions
+ * that always do so must not lock out all else.
  */
 #define TIMERQ_GAP_NS 5000
 
@@ -32,8 +32,18 @@ struct timerq {
 void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int capacity,
 		 unsigned int max_users);
 
-/** timerq_add - queue a user's timer; 0 or -ENOSPC; it is in no queue */
-int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires);
+/**
+ * timerq_add - queue a user's timer
+ * @queue: the queue
+ * @timer: in no queue
+ * @expires: its moment
+ * @now: if that is after @expires, it comes behind all that are due by now
+ *
+ * So a pass over what is due at one moment ends, whatever is started meanwhile.
+ *
+ * Return: 0, -ENOSPC.
+ */
+int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME now);
 
 /** timerq_add_release - queue a task's timer; there is room */
 void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires);
@@ -79,6 +89,18 @@ static inline bool timerq_stale(struct timerq *queue)
 		return false;
 	queue->armed = first;
 	return true;
+}
+
+/** timerq_mark - remember this; then timerq_fresh() knows what was started since */
+static inline u64 timerq_mark(const struct timerq *queue)
+{
+	return queue->heap.seq;
+}
+
+/** timerq_fresh - is the first timer one that was started since @mark? */
+static inline bool timerq_fresh(const struct timerq *queue, u64 mark)
+{
+	return queue->heap.count && queue->heap.slot[0].seq >= mark;
 }
 
 /** timerq_early - would the device go off too late for the first timer? */

@@ -12,9 +12,9 @@ static void timerq_case_order_and_due(void)
 
 	timerq_init(&queue, timerq_slots, TIMERQ_SLOTS, TIMERQ_USERS);
 	CHECK(!timerq_due(&queue, ~0ULL));
-	CHECK_EQ(timerq_add(&queue, &a, 300), 0);
-	CHECK_EQ(timerq_add(&queue, &b, 100), 0);
-	CHECK_EQ(timerq_add(&queue, &c, 100), 0);
+	CHECK_EQ(timerq_add(&queue, &a, 300, 0), 0);
+	CHECK_EQ(timerq_add(&queue, &b, 100, 0), 0);
+	CHECK_EQ(timerq_add(&queue, &c, 100, 0), 0);
 	CHECK_EQ(a.expires, 300);
 	CHECK(!timerq_due(&queue, 99));
 	CHECK(timerq_due(&queue, 100) == &b);
@@ -36,15 +36,15 @@ static void timerq_case_arming(void)
 	timerq_init(&queue, timerq_slots, TIMERQ_SLOTS, TIMERQ_USERS);
 	CHECK(!timerq_stale(&queue));
 	CHECK(!timerq_early(&queue));
-	timerq_add(&queue, &a, 200);
+	timerq_add(&queue, &a, 200, 0);
 	CHECK(timerq_early(&queue));
 	CHECK(timerq_stale(&queue));
 	CHECK_EQ(queue.armed, 200);
 	CHECK(!timerq_stale(&queue));
-	timerq_add(&queue, &b, 300);
+	timerq_add(&queue, &b, 300, 0);
 	CHECK(!timerq_early(&queue));
 	CHECK(!timerq_stale(&queue));
-	timerq_add(&queue, &c, 100);
+	timerq_add(&queue, &c, 100, 0);
 	CHECK(timerq_early(&queue));
 	CHECK(timerq_stale(&queue));
 	CHECK_EQ(queue.armed, 100);
@@ -69,8 +69,8 @@ static void timerq_case_full(void)
 
 	timerq_init(&queue, timerq_slots, TIMERQ_SLOTS, TIMERQ_USERS);
 	for (int i = 0; i < TIMERQ_USERS; i++)
-		CHECK_EQ(timerq_add(&queue, &users[i], 10 + i), 0);
-	CHECK_EQ(timerq_add(&queue, &users[TIMERQ_USERS], 1), -ENOSPC);
+		CHECK_EQ(timerq_add(&queue, &users[i], 10 + i, 0), 0);
+	CHECK_EQ(timerq_add(&queue, &users[TIMERQ_USERS], 1, 0), -ENOSPC);
 	CHECK(!heap_queued(&users[TIMERQ_USERS].node));
 	timerq_add_release(&queue, &release[0], 5);
 	timerq_add_release(&queue, &release[1], 50);
@@ -80,11 +80,39 @@ static void timerq_case_full(void)
 	timerq_remove_release(&queue, &release[0]);
 	CHECK_EQ(queue.heap.count, TIMERQ_SLOTS - 1);
 	timerq_remove(&queue, &users[0]);
-	CHECK_EQ(timerq_add(&queue, &users[TIMERQ_USERS], 1), 0);
+	CHECK_EQ(timerq_add(&queue, &users[TIMERQ_USERS], 1, 0), 0);
+}
+
+/* A function that starts its timer for the past gets it last, and not in the same pass. */
+static void timerq_case_started_in_the_past(void)
+{
+	struct rt_timer hasty = {}, a = {}, b = {};
+	struct timerq queue;
+	u64 mark;
+
+	timerq_init(&queue, timerq_slots, TIMERQ_SLOTS, TIMERQ_USERS);
+	timerq_add(&queue, &hasty, 50, 10);
+	timerq_add(&queue, &a, 60, 10);
+	timerq_add(&queue, &b, 200, 10);
+	mark = timerq_mark(&queue);
+	CHECK(!timerq_fresh(&queue, mark));
+	CHECK(timerq_due(&queue, 100) == &hasty);
+	timerq_remove(&queue, &hasty);
+	timerq_add(&queue, &hasty, 1, 100);
+	CHECK_EQ(hasty.expires, 1);
+	CHECK(timerq_due(&queue, 100) == &a);
+	timerq_remove(&queue, &a);
+	CHECK(!timerq_due(&queue, 100));
+	CHECK(timerq_fresh(&queue, mark));
+	CHECK(!timerq_fresh(&queue, timerq_mark(&queue)));
+	CHECK(timerq_due(&queue, 101) == &hasty);
+	timerq_remove(&queue, &hasty);
+	CHECK(!timerq_fresh(&queue, mark));	/* b was there before */
 }
 
 /* Every case, for whoever runs them. */
 #define TIMERQ_CASES(do)		\
 	do(timerq_case_order_and_due)	\
 	do(timerq_case_arming)		\
-	do(timerq_case_full)
+	do(timerq_case_full)		\
+	do(timerq_case_started_in_the_past)

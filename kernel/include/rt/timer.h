@@ -39,9 +39,9 @@ struct rt_timer {
  * Runs on the calling CPU; a timer that is queued on another CPU moves here. When
  * it returns an error, a timer that was queued still is, as it was.
  *
- * A function that keeps starting its own timer for moments in the past is called
- * again and again, but other RT interrupts get in between, and so does Linux, for
- * a few us each time.
+ * A timer started for the past comes behind those that are due. When a timer's
+ * function does that, it is called 5 us later at the earliest, so that a function
+ * that always does it locks out neither tasks nor Linux.
  *
  * Context: any; from Linux not inside an NMI.
  * Return: 0, -EINVAL (no timer or function, negative @expires), -ENOSPC

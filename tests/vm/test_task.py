@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""RT tasks, RT timers and scheduling policies, from inside of the guest.
+
+The checks themselves are in modules/task_test; each of them is a test here, with what the
+module says about it as the reason of a failure. One CPU runs in virtual time, so that a
+release is never late because the host was busy; two CPUs run in host time.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import Result, Vm
+
+SOURCE = Path(__file__).parent / "modules" / "task_test" / "task_test.c"
+MODULES = "tactus_core tactus task_test"
+HEADER = "name\tcpu\tpriority\tperiod_ns\tstate\treleases\toverruns\tmax_late_ns"
+
+
+def names(macro: str) -> list[str]:
+    """The tests that the module's source lists, so that none can be forgotten here."""
+    return re.findall(rf"^\t{macro}\((\w+)\),$", SOURCE.read_text(), re.MULTILINE)
+
+
+def verdict(result: Result, name: str) -> None:
+    """Fail with what the module said about the test `name`."""
+    blocks = re.split(r"^(?=ok |FAIL )", result.stdout, flags=re.MULTILINE)
+    mine = [block for block in blocks if block.split("\n")[0].split()[1:] == [name]]
+    assert mine, f"{name} did not run:\n{result.stdout}"
+    assert mine[0].startswith("ok "), mine[0]
+
+
+COMMAND = """
+echo {group} > /proc/task_test; cat /proc/task_test
+tail -n +2 /sys/kernel/tactus/tasks; cat /sys/kernel/tactus/policy
+rmmod task_test && rmmod tactus
+"""
+
+
+@pytest.fixture(scope="module")
+def one_cpu(vm_module: Vm) -> Result:
+    return vm_module(COMMAND.format(group="one-cpu"), modules=MODULES, icount=True)
+
+
+@pytest.fixture(scope="module")
+def two_cpus(vm_module: Vm) -> Result:
+    return vm_module(COMMAND.format(group="two-cpus"), modules=MODULES, smp=2)
+
+
+@pytest.mark.parametrize("name", names("TEST"))
+def test_one_cpu(one_cpu: Result, name: str) -> None:
+    verdict(one_cpu, name)
+
+
+@pytest.mark.parametrize("name", names("TEST2"))
+def test_two_cpus(two_cpus: Result, name: str) -> None:
+    verdict(two_cpus, name)
+
+
+@pytest.mark.parametrize("cpus", ["one_cpu", "two_cpus"])
+def test_nothing_is_left(cpus: str, request: pytest.FixtureRequest) -> None:
+    """No task after the tests, the built-in policy, and both modules could be unloaded."""
+    result: Result = request.getfixturevalue(cpus)
+    assert result.status == 0
+    assert re.split(r"^ok \w+\n", result.stdout, flags=re.MULTILINE)[-1] == "fixed_priority\n"
+
+
+def test_the_report_can_fail(vm: Vm) -> None:
+    result = vm("echo no_such > /proc/task_test; cat /proc/task_test", modules=MODULES)
+    assert result.stdout == "FAIL no_such\n  no such test here\n"
+
+
+@pytest.mark.slow
+def test_generic_kernel(vm: Vm) -> None:
+    result = vm(COMMAND.format(group="one-cpu"), modules=MODULES, icount=True, flavour="generic")
+    assert "FAIL" not in result.stdout, result.stdout
+    assert result.stdout.count("ok ") == len(names("TEST"))
+
+
+def test_module_leaves_tasks_behind(vm: Vm) -> None:
+    """What a careless module leaves is gone before its memory is, and the log says so."""
+    result = vm(
+        """
+        insmod /modules/task_test.ko leave=1; sleep 0.1
+        cat /sys/kernel/tactus/tasks /sys/kernel/tactus/policy
+        rmmod task_test; cat /sys/kernel/tactus/tasks /sys/kernel/tactus/policy
+        sleep 0.1; dmesg | grep 'task_test went'; rmmod tactus && echo unloaded
+        """,
+        modules="tactus_core tactus",
+        with_modules="task_test",
+        icount=True,
+    )
+    lines = result.stdout.splitlines()
+    assert lines[0] == HEADER
+    rows = [line.split("\t") for line in lines[1:5]]
+    assert [row[4] for row in rows] == ["dormant", "suspended", "waiting", "waiting"]
+    assert int(rows[3][5]) > 900, "the timers that always start anew must not starve a task"
+    assert lines[5:8] == ["backwards", HEADER, "fixed_priority"]
+    said = result.stdout
+    assert said.count("without deleting its task") == 4
+    assert "without cancelling 2 RT timers" in said
+    assert "without unregistering its policy backwards" in said
+    assert lines[-1] == "unloaded"
+
+
+def test_rate_monotonic(vm: Vm) -> None:
+    """The policy's module takes over running tasks, and gives them back."""
+    result = vm(
+        """
+        cat /sys/kernel/tactus/policy; insmod /modules/tactus_rm.ko; cat /sys/kernel/tactus/policy
+        echo policy_swap_live > /proc/task_test; cat /proc/task_test; cat /sys/kernel/tactus/policy
+        rmmod tactus_rm; cat /sys/kernel/tactus/policy
+        cat /sys/module/tactus/refcnt; rmmod tactus || echo refused
+        """,
+        modules=MODULES,
+        with_modules="tactus_rm",
+        icount=True,
+    )
+    assert result.stdout.splitlines() == [
+        "fixed_priority", "rm", "ok policy_swap_live", "rm", "fixed_priority", "1", "refused",
+    ]
