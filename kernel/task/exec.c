@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include <rt/post.h>
 #include "task/exec.h"
 
 DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
@@ -38,6 +39,38 @@ RT_TASK *rt_task_self(void)
 }
 EXPORT_SYMBOL_GPL(rt_task_self);
 
+#ifdef TACTUS_DEBUG
+/* The first failure only: what follows it would mislead. */
+static const char *failed_where, *failed_what;
+static struct rt_post assert_post;
+
+static void post_assert(struct rt_post *post)
+{
+	WARN(1, "tactus: in %s: %s does not hold\n", failed_where, failed_what);
+}
+
+void rt_assert_failed(const char *where, const char *what)
+{
+	if (cmpxchg(&failed_where, NULL, where))
+		return;
+	failed_what = what;
+	rt_post(&assert_post);
+}
+
+static void assert_init(void)
+{
+	rt_post_init(&assert_post, post_assert);
+}
+
+static void assert_exit(void)
+{
+	rt_post_sync(&assert_post);
+}
+#else
+static void assert_init(void) { }
+static void assert_exit(void) { }
+#endif
+
 static __always_inline struct rt_frame *frame_of(struct rt_cpu *cpu, RT_TASK *task)
 {
 	return task ? &task->frame : &cpu->inband;
@@ -59,6 +92,7 @@ void rt_exec_resched(void)
 	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
 	RT_TASK *prev, *next;
 
+	rt_assert(pl_hard_disabled() && pl_oob() && !pl_in_irq());
 	if (!READ_ONCE(cpu->rq.need_resched))
 		return;
 	hardlock(&cpu->lock);
@@ -71,8 +105,10 @@ void rt_exec_resched(void)
 		rt_sched_report();
 	if (next == prev)
 		return;
+	rt_assert(!cpu->prev && (!next || next->cpu == raw_smp_processor_id()));
 	cpu->prev = prev;
 	rt_switch(frame_of(cpu, prev), frame_of(cpu, next));
+	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus) && cpu->rq.curr == prev);
 	finish_switch(cpu);	/* A task stays on its CPU, so this is the same one. */
 }
 
@@ -100,6 +136,7 @@ asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task)
 
 void rt_exec_arm(struct rt_cpu *cpu)
 {
+	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus));
 	/* In a pass of exec_timer() the first timers are those it is about to take. */
 	if (!cpu->expiring && timerq_stale(&cpu->rq.timers))
 		pl_timer_arm(cpu->rq.timers.armed);
@@ -115,6 +152,7 @@ void rt_exec_run(void (*fn)(void *arg), void *arg)
 	unsigned long flags;
 
 	if (!pl_oob()) {
+		rt_assert(!in_nmi());
 		pl_run_oob(fn, arg);
 		return;
 	}
@@ -138,6 +176,7 @@ static void exec_timer(void)
 	RTIME now = pl_clock();
 	u64 mark;
 
+	rt_assert(pl_hard_disabled() && pl_oob() && pl_in_irq());
 	hardlock(&cpu->lock);
 	timerq_fired(queue);
 	mark = timerq_mark(queue);
@@ -151,6 +190,7 @@ static void exec_timer(void)
 		WRITE_ONCE(cpu->firing, timer);
 		hardunlock(&cpu->lock);
 		timer->fn(timer);
+		rt_assert(pl_hard_disabled());
 		hardlock(&cpu->lock);
 		WRITE_ONCE(cpu->firing, NULL);
 	}
@@ -210,6 +250,7 @@ int rt_exec_init(void)
 		cpu->present = true;
 	}
 	cpus_read_unlock();
+	assert_init();
 	rt_sched_init();
 	error = rt_reap_init();
 	if (error)
@@ -225,5 +266,6 @@ void rt_exec_exit(void)
 {
 	rt_reap_exit();
 	rt_sched_exit();
+	assert_exit();
 	free_cpus();
 }

@@ -90,6 +90,22 @@ void rt_exec_note_lateness(RT_TASK *task);
 /** rt_exec_poke - another CPU's rq has changed. Context: any, hardware interrupts off. */
 void rt_exec_poke(int cpu);
 
+/*
+ * rt_assert - in debug builds, warn (once, from Linux) if @cond does not hold
+ *
+ * Context: any.
+ */
+#ifdef TACTUS_DEBUG
+void rt_assert_failed(const char *where, const char *what);
+#define rt_assert(cond)							\
+	do {								\
+		if (unlikely(!(cond)))					\
+			rt_assert_failed(__func__, #cond);		\
+	} while (0)
+#else
+#define rt_assert(cond) do { } while (0)
+#endif
+
 /* task/reap.c: RT code's deletions, and modules that leave tasks behind. */
 int rt_reap_init(void);
 void rt_reap_exit(void);

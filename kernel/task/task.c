@@ -209,6 +209,7 @@ int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, 
 
 	if (pl_oob())
 		return -EPERM;
+	might_sleep();
 	if (!task || !fn || stack_size < RT_STACK_MIN_BYTES || stack_size > RT_STACK_MAX_BYTES ||
 	    priority < 1 || priority > RT_LOWEST_PRIORITY)
 		return -EINVAL;
@@ -343,6 +344,7 @@ int rt_task_delete(RT_TASK *task)
 
 	if (pl_oob())
 		return do_call(&call);
+	might_sleep();
 	mutex_lock(&rt_exec_mutex);
 	if (is_task(task)) {
 		rt_task_free(task);

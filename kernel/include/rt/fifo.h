@@ -119,6 +119,76 @@ int rtf_put(unsigned int fifo, const void *buf, int count);
 int rtf_get(unsigned int fifo, void *buf, int count);
 
 /**
+ * rtf_put_overwrite - hand bytes to Linux, and drop the oldest ones if need be
+ * @fifo: its number
+ * @buf: the bytes
+ * @count: how many; 0 does nothing
+ *
+ * As many of the oldest unread bytes are dropped as it takes, whatever they
+ * were put with, and counted as lost. What a process had read of them already when that
+ * happens is read again from the new oldest byte on.
+ *
+ * Context: any but a Linux NMI; wait-free (at most @count attempts, each of which
+ * fails only when Linux has just made room); interrupts are off during the copy.
+ * Return: @count, or -ENOSPC (more than the FIFO's size, or not enough room while
+ * rtf_resize() is at work; counted as a drop), -ENODEV (no such FIFO), -EINVAL
+ * (@buf NULL or @count negative).
+ */
+int rtf_put_overwrite(unsigned int fifo, const void *buf, int count);
+
+/**
+ * rtf_peek - rtf_get() that leaves the bytes where they are
+ * @fifo: its number
+ * @buf: where they are copied to
+ * @count: how many; 0 does nothing
+ *
+ * Context: any but a Linux NMI; wait-free; interrupts are off during the copy.
+ * Return: @count, or -EAGAIN (there are fewer), -ENODEV (no such FIFO), -EINVAL
+ * (@buf NULL or @count negative).
+ */
+int rtf_peek(unsigned int fifo, void *buf, int count);
+
+/**
+ * rtf_flush - forget all that Linux has written and the RT side has not got
+ * @fifo: its number
+ *
+ * Context: any but a Linux NMI; wait-free.
+ * Return: the number of bytes forgotten, or -ENODEV (no such FIFO).
+ */
+int rtf_flush(unsigned int fifo);
+
+/**
+ * rtf_used - how many bytes rtf_get() can take
+ * @fifo: its number
+ *
+ * Linux may have added some by the time of the return.
+ *
+ * Context: any but a Linux NMI; wait-free.
+ * Return: bytes, or -ENODEV (no such FIFO).
+ */
+int rtf_used(unsigned int fifo);
+
+/**
+ * rtf_free - how many bytes rtf_put() has room for
+ * @fifo: its number
+ *
+ * Linux may have made more room by the time of the return.
+ *
+ * Context: any but a Linux NMI; wait-free.
+ * Return: bytes, or -ENODEV (no such FIFO).
+ */
+int rtf_free(unsigned int fifo);
+
+/**
+ * rtf_isempty - is there nothing for rtf_get() to take?
+ * @fifo: its number
+ *
+ * Context: any but a Linux NMI; wait-free.
+ * Return: 1 if so, 0 if not, or -ENODEV (no such FIFO).
+ */
+int rtf_isempty(unsigned int fifo);
+
+/**
  * rt_fifo_put - rtf_put() with the thesis's result
  * @fifo: the FIFO's number
  * @buf: the bytes

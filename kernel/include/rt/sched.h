@@ -162,8 +162,8 @@ int rt_rq_cpu(const struct rt_rq *rq);
  * Context: Linux process; may sleep.
  * Return: 0, -EINVAL (no @ops; no or a bad name; no enqueue; only one of pick and dequeue),
  * -EEXIST (registered already, or the name is), -ENOSPC (it does not admit a task;
- * the log says which), -EPERM (called from RT code), what @ops->init returned, -ENODEV
- * (the executive is not active). After an error the old policy goes on.
+ * the log says which), -EPERM (called from RT code), -ENOMEM, what @ops->init returned,
+ * -ENODEV (the executive is not active). After an error the old policy goes on.
  * Source: thesis, 3.3.
  */
 int rt_sched_register(const struct rt_sched_ops *ops);

@@ -155,7 +155,8 @@ int rt_task_set_name(RT_TASK *task, const char *name);
  *
  * Context: any; from Linux not inside an NMI.
  * Return: 0, -EINVAL (no such task, @period out of range, @start_time negative or
- * so late that the next release would overflow). After an error nothing has changed.
+ * so late that the next release would overflow), -ENOSPC (the policy does not admit it).
+ * After an error nothing has changed.
  * Source: thesis, A.1.
  */
 int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period);
