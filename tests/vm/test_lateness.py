@@ -67,6 +67,7 @@ def test_rt_releases_on_time_briefly(kind: Kind) -> None:
         assert second[condition].mean_ns == pytest.approx(first[condition].mean_ns, rel=0.02)
 
 
+@pytest.mark.slow
 def test_rt_task_at_10_khz() -> None:
     """Ten times the rate, in the worst condition: no release is left out."""
     result = measure("task", "irqoff", SHORT_S, period_us=100)

@@ -24,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -44,7 +45,7 @@ static const char *const figure_names[FIGURES] = {
 
 static const char usage[] =
 	"usage: load [--seconds=S] [--json] [--irqoff=CONTEXT[,CONTEXT]...] [--gap-ms=N]\n"
-	"            [--disk=DIRECTORY|DEVICE] [--serial=TTY] [--min-FIGURE=N]...\n"
+	"            [--disk=DIRECTORY|DEVICE] [--serial=TTY] [--nice=N] [--min-FIGURE=N]...\n"
 	"  --seconds  how long, in seconds of this machine's clock (default 3)\n"
 	"  --json     print a JSON object instead of a line of name=value\n"
 	"  --irqoff   also hold interrupts off for 20 ms at a time, in these contexts in\n"
@@ -52,6 +53,7 @@ static const char usage[] =
 	"  --gap-ms   pause between two such sections (default 40)\n"
 	"  --disk     where to write; a device is overwritten (default: a tmpfs)\n"
 	"  --serial   UART to write to (default /dev/ttyS2)\n"
+	"  --nice     how much to give way to other processes, 0 to 19 (default 0)\n"
 	"  --min-...  fail if less was done than this; FIGURE is one of\n"
 	"             forks mb irqs serial_irqs pipe_mb gzip_mb disk_mb serial_kb\n"
 	"             sections process timer hrtimer tasklet section_ms\n";
@@ -327,8 +329,8 @@ static int bad_usage(void)
 
 int main(int argc, char **argv)
 {
-	enum { HELP = 1, SECONDS, JSON, IRQOFF, GAP, DISK, SERIAL, NOTHING, MINIMUM };
-	struct option options[9 + FIGURES] = {
+	enum { HELP = 1, SECONDS, JSON, IRQOFF, GAP, DISK, SERIAL, NICE, NOTHING, MINIMUM };
+	struct option options[10 + FIGURES] = {
 		{ "help", no_argument, NULL, HELP },
 		{ "seconds", required_argument, NULL, SECONDS },
 		{ "json", no_argument, NULL, JSON },
@@ -336,6 +338,7 @@ int main(int argc, char **argv)
 		{ "gap-ms", required_argument, NULL, GAP },
 		{ "disk", required_argument, NULL, DISK },
 		{ "serial", required_argument, NULL, SERIAL },
+		{ "nice", required_argument, NULL, NICE },
 		{ "nothing", no_argument, NULL, NOTHING },
 	};
 	struct load_options load = { .serial = "/dev/ttyS2", .gap_ms = 40 };
@@ -348,7 +351,7 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < FIGURES; i++) {
 		snprintf(minimum_names[i], sizeof(minimum_names[i]), "min-%s", figure_names[i]);
-		options[8 + i] = (struct option){ minimum_names[i], required_argument, NULL,
+		options[9 + i] = (struct option){ minimum_names[i], required_argument, NULL,
 						  MINIMUM + i };
 	}
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -380,6 +383,12 @@ int main(int argc, char **argv)
 			break;
 		case SERIAL:
 			load.serial = optarg;
+			break;
+		case NICE:
+			if (!parse_number(optarg, &number) || number > 19)
+				return bad_usage();
+			if (setpriority(PRIO_PROCESS, 0, number))
+				load_fail("setpriority");
 			break;
 		default:
 			if (option < MINIMUM || !parse_number(optarg, &minimum[option - MINIMUM]))
