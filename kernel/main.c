@@ -16,6 +16,7 @@
 #include <linux/sysfs.h>
 #include <linux/utsname.h>
 #include <rt/status.h>
+#include "pipeline/x86/idle.h"
 #include "pipeline/x86/install.h"
 #include "pipeline/x86/lines.h"
 #include "task/exec.h"
@@ -97,6 +98,12 @@ static ssize_t timer_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 }
 STATUS_FILE(timer);
 
+static ssize_t idle_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", pl_idle_name());
+}
+STATUS_FILE(idle);
+
 static ssize_t pipeline_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return pl_stats_show(buf);
@@ -124,7 +131,7 @@ STATUS_FILE(tasks);
 static struct attribute *status_files[] = {
 	&state_file.attr, &mode_file.attr, &kernel_file.attr, &since_ns_file.attr,
 	&pause_ns_file.attr, &slots_file.attr, &cpus_file.attr, &timer_file.attr,
-	&pipeline_file.attr, &irqs_file.attr, &policy_file.attr, &tasks_file.attr, NULL
+	&idle_file.attr, &pipeline_file.attr, &irqs_file.attr, &policy_file.attr, &tasks_file.attr, NULL
 };
 
 static const struct attribute_group status_group = { .attrs = status_files };

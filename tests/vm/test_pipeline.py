@@ -77,6 +77,41 @@ def test_core_stays_and_tactus_goes(vm) -> None:
     assert done.stdout == "active\n", done.stderr
 
 
+NAPS = 60
+SLEEPS = ("t0=$(cut -d' ' -f1 /proc/uptime); "
+          f"i=0; while [ $i -lt {NAPS} ]; do usleep 1000; i=$((i+1)); done; "
+          "echo $t0 $(cut -d' ' -f1 /proc/uptime)")
+
+
+@pytest.mark.parametrize("order", ["tactus {}", "{} tactus"], ids=["driver_later", "driver_first"])
+def test_no_wakeup_is_lost_in_idle(vm, order: str) -> None:
+    """A (fake) idle driver that falls asleep 2 ms after its last look, while every timer expires
+    after 1 ms: wrapped, each nap ends with the window."""
+    done = vm(SLEEPS + "; cat /sys/kernel/tactus/idle /sys/module/fake_idle/parameters/entered",
+              modules=order.format("fake_idle window_us=2000"), icount=True)
+    start, end, driver, entered = done.stdout.split()
+    assert driver == "intel_idle"
+    assert int(entered) >= NAPS
+    assert float(end) - float(start) < NAPS * 0.004
+
+
+def test_unwrapped_idle_loses_wakeups(vm) -> None:
+    """The control: a driver that is not known stays unwrapped, and the naps last for ever."""
+    done = vm(SLEEPS, modules="tactus fake_idle name=unknown window_us=2000", icount=True,
+              timeout=25, check=False)
+    if done.status == 0:
+        start, end = map(float, done.stdout.split())
+        assert end - start > NAPS * 0.02
+    else:
+        assert done.status == 124
+
+
+def test_unknown_idle_driver_is_refused(vm) -> None:
+    done = vm("modprobe tactus; dmesg | grep 'tactus: '", modules="fake_idle name=unknown",
+              with_modules="tactus")
+    assert "refused: the idle driver unknown is not known to wake" in done.stdout
+
+
 @pytest.mark.parametrize("parameters, errno, sentence", [
     ("mode=magic", "Invalid argument", "refused: mode=magic is unknown"),
     ("timer=sundial", "Invalid argument", "refused: timer=sundial is unknown"),

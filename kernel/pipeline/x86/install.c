@@ -18,7 +18,6 @@
 #define pr_fmt(fmt) "tactus: " fmt
 
 #include <linux/cpuhotplug.h>
-#include <linux/cpuidle.h>
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kallsyms.h>
@@ -39,6 +38,7 @@
 #include "compat/compat.h"
 #include "pipeline/core.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/x86/idle.h"
 #include "pipeline/x86/install.h"
 #include "pipeline/x86/kcall.h"
 #include "pipeline/x86/lapic.h"
@@ -129,30 +129,6 @@ static int check_kernel(void)
 	if (pl_core_abi != PL_CORE_ABI)
 		return refuse("the resident tactus_core is of another version; reboot to replace it");
 	return 0;
-}
-
-static int check_idle(void)
-{
-	static const char *const by_hlt[] = { "default_idle", "amd_e400_idle" };
-	unsigned long *idle = (unsigned long *)pl_symbol_try("x86_idle");
-	const struct cpuidle_driver *driver = cpuidle_get_driver();
-
-	if (driver && strcmp(driver->name, "haltpoll")) {
-		pr_err("refused: the idle driver %s does not idle by hlt (boot with idle=halt); nothing was changed\n",
-		       driver->name);
-		return -EOPNOTSUPP;
-	}
-	/* E400 CPUs that lose their timer in C1E idle by more than hlt. */
-	if (boot_cpu_has_bug(X86_BUG_AMD_APIC_C1E))
-		return refuse("this CPU's APIC timer stops in C1E");
-	if (!idle || !*idle)
-		return 0;
-	for (unsigned int i = 0; i < ARRAY_SIZE(by_hlt); i++)
-		if (*idle == pl_symbol_try(by_hlt[i]))
-			return 0;
-	pr_err("refused: %ps does not idle by hlt (boot with idle=halt); nothing was changed\n",
-	       (void *)*idle);
-	return -EOPNOTSUPP;
 }
 
 static int check_ticks(void)
@@ -578,6 +554,8 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 		break;
 	case MODULE_STATE_LIVE:
 		forget_module(mod, true);	/* its init text is about to be freed */
+		if (pl_core.active)
+			pl_idle_recheck();
 		break;
 	case MODULE_STATE_GOING:
 		forget_module(mod, false);
@@ -797,7 +775,7 @@ static int find_all(void)
 
 	err = check_kernel();
 	err = err ?: pl_symbols_init();
-	err = err ?: check_idle();
+	err = err ?: pl_idle_find();
 	if (err)
 		return err;
 	apic_ptr = (struct apic **)pl_symbol("apic");
@@ -846,11 +824,14 @@ int pl_install(const struct pl_client *client)
 	if (!err) {
 		pl_core_pin();
 		eoi_before_on();
+		pl_idle_wrap();
 		err = switch_over(true);
-		if (err)
+		if (err) {
+			pl_idle_unwrap();
 			eoi_after_off();
-		else
+		} else {
 			active_since_ns = ktime_get_boottime_ns();
+		}
 	}
 	mutex_unlock(&install_mutex);
 	if (!err)
@@ -885,10 +866,12 @@ int pl_remove(void)
 	atomic_set(&handed_back, 0);
 	on_each_cpu(use_vector, (void *)LOCAL_TIMER_VECTOR, 1);
 	err = switch_over(false);
-	if (err)
+	if (err) {
 		on_each_cpu(use_vector, (void *)(unsigned long)pl_core.oob_vector, 1);
-	else
+	} else {
+		pl_idle_unwrap();
 		eoi_after_off();
+	}
 	mutex_unlock(&install_mutex);
 	if (err)
 		return err;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A fake: a cpuidle driver that idles like mwait as an interrupt-break, which the
+ * emulator does not have. Called with interrupts off, it sleeps until an interrupt
+ * arrives, and leaves it pending if they are hard off.
+ *
+ * window_us widens the time between its last look at the work and its falling asleep,
+ * in which an interrupt must not be lost.
+ */
+#include <linux/cpuidle.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+static char *name = "intel_idle";
+module_param(name, charp, 0444);
+MODULE_PARM_DESC(name, "the driver's name; one that tactus does not know is not wrapped");
+static int window_us = 20;
+module_param(window_us, int, 0444);
+
+static unsigned long entered;
+module_param(entered, ulong, 0444);
+
+static int fake_enter(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
+{
+	unsigned long flags;
+
+	entered++;
+	if (need_resched())
+		return index;
+	udelay(window_us);
+	asm volatile("pushfq; popq %0" : "=r" (flags));
+	if (flags & X86_EFLAGS_IF)
+		asm volatile("hlt" : : : "memory");
+	else
+		asm volatile("sti; hlt; cli" : : : "memory");
+	return index;
+}
+
+static struct cpuidle_driver fake_driver = {
+	.owner = THIS_MODULE,
+	.states = { {
+		.name = "FAKE",
+		.desc = "like mwait",
+		.exit_latency = 1,
+		.target_residency = 1,
+		.enter = fake_enter,
+	} },
+	.state_count = 1,
+};
+
+static int __init fake_init(void)
+{
+	fake_driver.name = name;
+	return cpuidle_register(&fake_driver, NULL);
+}
+
+static void __exit fake_exit(void)
+{
+	cpuidle_unregister(&fake_driver);
+}
+
+module_init(fake_init);
+module_exit(fake_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("A fake cpuidle driver for the lost wake-up test");
