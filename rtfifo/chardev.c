@@ -14,70 +14,96 @@
  */
 #include <linux/cdev.h>
 #include <linux/device.h>
-#include <linux/ioctl.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/splice.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
-#include <asm/ioctls.h>
 #include "compat/chardev.h"
 #include "rtfifo.h"
+
+/* A copy of this many bytes is over before RT code, on whatever CPU, can do much. */
+#define RTF_LEAST_PIECE ((size_t)64)
 
 static dev_t rtf_dev;
 static struct cdev rtf_cdev;
 
+static struct rtf *rtf_of(struct file *file)
+{
+	struct rtf_file *open = file->private_data;
+
+	return open->f;
+}
+
 static int rtf_open(struct inode *inode, struct file *file)
 {
-	struct rtf *f = rtf_find(iminor(inode) - MINOR(rtf_dev));
+	struct rtf_file *open = kzalloc(sizeof(*open), GFP_KERNEL);
 
-	if (!f)
+	if (!open)
+		return -ENOMEM;
+	open->f = rtf_find(iminor(inode) - MINOR(rtf_dev));
+	if (!open->f) {
+		kfree(open);
 		return -ENODEV;
-	atomic_inc(&f->openers);
-	file->private_data = f;
+	}
+	open->lowat = 1;
+	atomic_inc(&open->f->openers);
+	file->private_data = open;
 	return stream_open(inode, file);
 }
 
 static int rtf_fasync(int fd, struct file *file, int on)
 {
-	struct rtf *f = file->private_data;
+	struct rtf *f = rtf_of(file);
 	int ret = fasync_helper(fd, file, on, &f->fasync);
 
 	if (ret > 0 && on) {
-		rtf_want(&f->out, f->out.lowat);
-		rtf_want(&f->in, f->in.lowat);
+		rtf_want(&f->out, 1);
+		rtf_want(&f->in, f->piece);
 	}
 	return ret < 0 ? ret : 0;
 }
 
 static int rtf_close(struct inode *inode, struct file *file)
 {
-	struct rtf *f = file->private_data;
+	struct rtf_file *open = file->private_data;
 
-	atomic_dec(&f->openers);
-	rtf_release(f);
+	atomic_dec(&open->f->openers);
+	rtf_release(open->f);
+	kfree(open);
 	return 0;
 }
 
-/* Move what there is, up to what @to takes, without page faults. Sets *@stuck at one. */
+/*
+ * Move what there is, up to what @to takes, without page faults. Sets *@stuck at one.
+ * If the RT side overwrites what is being copied, that is done again with what is
+ * now the oldest, in pieces that shrink until they get through between two puts.
+ */
 static size_t rtf_take(struct rtf *f, struct iov_iter *to, bool *stuck)
 {
-	size_t done = 0, n, part;
+	size_t done = 0, most = SIZE_MAX, n, part;
+	u32 tail;
 	u8 *at;
 
 	*stuck = false;
 	mutex_lock(&f->out.lock);
 	pagefault_disable();
 	while (iov_iter_count(to)) {
-		n = ring_span_used(&f->out.ring, 0, &at);
-		n = min(n, iov_iter_count(to));
+		tail = READ_ONCE(f->out.ring.ix->tail);
+		n = ring_span_used(&f->out.ring, tail, &at);
+		n = min3(n, iov_iter_count(to), most);
 		if (!n)
 			break;
 		part = copy_to_iter(at, n, to);
-		ring_consume(&f->out.ring, part);
+		if (!ring_try_consume(&f->out.ring, tail, part)) {
+			iov_iter_revert(to, part);
+			most = max(part / 2, RTF_LEAST_PIECE);
+			continue;
+		}
 		done += part;
 		if (part < n) {
 			*stuck = true;
@@ -89,10 +115,14 @@ static size_t rtf_take(struct rtf *f, struct iov_iter *to, bool *stuck)
 	return done;
 }
 
-/* For wait_event: is there something to read, or never again? */
-static bool rtf_readable(struct rtf *f, size_t count)
+/*
+ * Is there enough to read for this file, or never again? If not, and the caller is
+ * queued on out.wait, the RT side will wake it up.
+ */
+static bool rtf_readable(struct rtf_file *open, size_t count)
 {
-	u32 need = min_t(size_t, count, READ_ONCE(f->out.lowat));
+	struct rtf *f = open->f;
+	u32 need = min3(count, (size_t)READ_ONCE(open->lowat), (size_t)ring_size(&f->out.ring));
 
 	rtf_want(&f->out, need);
 	return ring_used(&f->out.ring) >= need || READ_ONCE(f->dead);
@@ -101,7 +131,8 @@ static bool rtf_readable(struct rtf *f, size_t count)
 static ssize_t rtf_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
-	struct rtf *f = file->private_data;
+	struct rtf_file *open = file->private_data;
+	struct rtf *f = open->f;
 	bool nonblock = file->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT;
 	size_t done = 0;
 	ssize_t ret = 0;
@@ -111,6 +142,9 @@ static ssize_t rtf_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		/* Before the ring: what was put before the end must be read before it. */
 		dead = READ_ONCE(f->dead);
 		smp_rmb();	/* with destroy's rtf_sync(), after the last put */
+		if (!done && !nonblock && !dead && open->lowat > 1 &&
+		    !rtf_readable(open, iov_iter_count(to)))
+			goto sleep;
 		done += rtf_take(f, to, &stuck);
 		if (stuck) {
 			size_t more = min_t(size_t, iov_iter_count(to),
@@ -127,7 +161,9 @@ static ssize_t rtf_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		ret = -EAGAIN;
 		if (nonblock)
 			break;
-		ret = wait_event_interruptible(f->out.wait, rtf_readable(f, iov_iter_count(to)));
+sleep:
+		ret = wait_event_interruptible(f->out.wait,
+					       rtf_readable(open, iov_iter_count(to)));
 		if (ret)
 			break;
 	}
@@ -145,7 +181,7 @@ static ssize_t rtf_read_iter(struct kiocb *iocb, struct iov_iter *to)
  */
 static u32 rtf_write_need(const struct rtf *f, size_t count)
 {
-	return min_t(size_t, count, READ_ONCE(f->in.lowat));
+	return min_t(size_t, count, READ_ONCE(f->piece));
 }
 
 static bool rtf_writable(struct rtf *f, size_t count)
@@ -189,6 +225,9 @@ static size_t rtf_give(struct rtf *f, struct iov_iter *from, bool whole, bool *s
 	}
 	if (done)
 		ring_commit(&f->in.ring, done);
+	/* Who is in fsync() waits for less free room now. */
+	if (done && atomic_read(&f->syncers))
+		wake_up_interruptible(&f->in.wait);
 out:
 	mutex_unlock(&f->in.lock);
 	return done;
@@ -197,10 +236,10 @@ out:
 static ssize_t rtf_write_iter(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct file *file = iocb->ki_filp;
-	struct rtf *f = file->private_data;
+	struct rtf *f = rtf_of(file);
 	bool nonblock = file->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT;
 	/* Decided once: the rest of a large write is not a small one. */
-	bool whole = iov_iter_count(from) <= READ_ONCE(f->in.lowat);
+	bool whole = iov_iter_count(from) <= READ_ONCE(f->piece);
 	size_t done = 0, more;
 	ssize_t ret = 0;
 	bool stuck;
@@ -210,7 +249,7 @@ static ssize_t rtf_write_iter(struct kiocb *iocb, struct iov_iter *from)
 		if (READ_ONCE(f->dead))
 			break;
 		/* A resize may have made the FIFO too small for it in one piece. */
-		whole = whole && more <= READ_ONCE(f->in.lowat);
+		whole = whole && more <= READ_ONCE(f->piece);
 		done += rtf_give(f, from, whole, &stuck);
 		more = iov_iter_count(from);
 		if (!more)
@@ -234,46 +273,60 @@ static ssize_t rtf_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	if (!done)
 		return ret;
 	if (READ_ONCE(f->fasync))
-		rtf_want(&f->in, f->in.lowat);
+		rtf_want(&f->in, READ_ONCE(f->piece));
 	ret = rtf_run_handler(f);
 	return ret < 0 ? ret : done;
 }
 
 static __poll_t rtf_poll(struct file *file, poll_table *wait)
 {
-	struct rtf *f = file->private_data;
-	bool dead = READ_ONCE(f->dead);
+	struct rtf_file *open = file->private_data;
+	struct rtf *f = open->f;
 	__poll_t events = 0;
 
 	if (file->f_mode & FMODE_READ) {
 		poll_wait(file, &f->out.wait, wait);
-		rtf_want(&f->out, f->out.lowat);
-		if (ring_used(&f->out.ring) >= f->out.lowat || dead)
+		if (rtf_readable(open, SIZE_MAX))
 			events |= EPOLLIN | EPOLLRDNORM;
-		if (dead)
+		if (READ_ONCE(f->dead))
 			events |= EPOLLHUP;
 	}
 	if (file->f_mode & FMODE_WRITE) {
 		poll_wait(file, &f->in.wait, wait);
-		rtf_want(&f->in, f->in.lowat);
-		if (ring_free(&f->in.ring) >= f->in.lowat || dead)
+		if (rtf_writable(f, SIZE_MAX))
 			events |= EPOLLOUT | EPOLLWRNORM;
-		if (dead)
+		if (READ_ONCE(f->dead))
 			events |= EPOLLERR;
 	}
 	return events;
 }
 
-static long rtf_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+/* Has the RT side got everything up to byte number @head? */
+static bool rtf_consumed(struct rtf *f, u32 head)
 {
-	struct rtf *f = file->private_data;
+	u32 left = head - smp_load_acquire(&f->page->in.tail);
 
-	switch (cmd) {
-	case FIONREAD:
-		return put_user(ring_used(&f->out.ring), (int __user *)arg);
-	default:
-		return -ENOTTY;
-	}
+	/* That is when so much is free; writers after us wake us up to ask for less. */
+	rtf_want(&f->in, min(ring_free(&f->in.ring) + left, ring_size(&f->in.ring)));
+	left = head - smp_load_acquire(&f->page->in.tail);
+	return !left || left > INT_MAX || READ_ONCE(f->dead);
+}
+
+/* Wait until the RT side has got all that was written before. */
+static int rtf_fsync(struct file *file, loff_t start, loff_t end, int datasync)
+{
+	struct rtf *f = rtf_of(file);
+	u32 head = smp_load_acquire(&f->page->in.head);
+	u32 left;
+	int ret;
+
+	atomic_inc(&f->syncers);
+	ret = wait_event_interruptible(f->in.wait, rtf_consumed(f, head));
+	atomic_dec(&f->syncers);
+	left = head - smp_load_acquire(&f->page->in.tail);
+	if (!left || left > INT_MAX)
+		return 0;
+	return ret ?: -EPIPE;
 }
 
 static const struct file_operations rtf_fops = {
@@ -286,6 +339,7 @@ static const struct file_operations rtf_fops = {
 	.splice_write = iter_file_splice_write,
 	.poll = rtf_poll,
 	.fasync = rtf_fasync,
+	.fsync = rtf_fsync,
 	.unlocked_ioctl = rtf_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };

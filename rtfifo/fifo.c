@@ -45,7 +45,7 @@ static void rtf_wake_readers(struct rt_post *post)
 	rtf_wake(f, &f->out, EPOLLIN | EPOLLRDNORM, POLL_IN);
 	/* Whoever wants signals wants one for every put; he never asks again. */
 	if (READ_ONCE(f->fasync))
-		rtf_want(&f->out, f->out.lowat);
+		rtf_want(&f->out, 1);
 }
 
 static void rtf_wake_writers(struct rt_post *post)
@@ -80,13 +80,12 @@ static void rtf_buf_free(struct ring_buf *buf)
 	kfree(buf);
 }
 
-/* Writes up to this many bytes are handed over in one piece. */
-static u32 rtf_atomic_bytes(u32 size)
+static u32 rtf_piece(u32 size)
 {
 	return clamp_t(u32, size / 2, 1, RTF_ATOMIC_BYTES);
 }
 
-static void rtf_free(struct rtf *f)
+static void rtf_del(struct rtf *f)
 {
 	rtf_buf_free(f->out.ring.buf);
 	rtf_buf_free(f->in.ring.buf);
@@ -112,8 +111,7 @@ static struct rtf *rtf_alloc(struct module *owner, unsigned int number, u32 size
 	ring_init(&f->in.ring, &f->page->in, in);
 	f->out.want = &f->page->out.want_used;
 	f->in.want = &f->page->in.want_free;
-	f->out.lowat = 1;
-	f->in.lowat = rtf_atomic_bytes(size);
+	f->piece = rtf_piece(size);
 	rt_post_init(&f->out.post, rtf_wake_readers);
 	rt_post_init(&f->in.post, rtf_wake_writers);
 	init_waitqueue_head(&f->out.wait);
@@ -129,7 +127,7 @@ static struct rtf *rtf_alloc(struct module *owner, unsigned int number, u32 size
 
 static void rtf_last_ref(struct kref *ref)
 {
-	rtf_free(container_of(ref, struct rtf, ref));
+	rtf_del(container_of(ref, struct rtf, ref));
 }
 
 /* Give back a reference got from rtf_find(). */
@@ -175,7 +173,7 @@ int rtf_create_for(struct module *owner, unsigned int fifo, int size)
 		smp_store_release(&rtf_table[fifo], f);	/* with the acquire in rtside.c */
 	mutex_unlock(&rtf_table_lock);
 	if (ret)
-		rtf_free(f);
+		rtf_del(f);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rtf_create_for);
@@ -246,34 +244,26 @@ static int rtf_switch(struct rtf *f, struct ring_buf **out, struct ring_buf **in
 	if (ret)
 		return ret;
 	ring_resize_rt_consumer(&f->in.ring, *in, rtf_sync);
-	WRITE_ONCE(f->in.lowat, rtf_atomic_bytes((*in)->size));
+	WRITE_ONCE(f->piece, rtf_piece((*in)->size));
 	*out = old_out;
 	*in = old_in;
 	return 0;
 }
 
-int rtf_resize(unsigned int fifo, int new_size)
+/* As rtf_resize(), for a FIFO that the caller has a reference to. */
+int rtf_resize_this(struct rtf *f, u32 size)
 {
 	struct ring_buf *out, *in;
-	struct rtf *f;
 	int ret = -ENOMEM;
 
-	if (rt_context() != RT_CONTEXT_LINUX)
-		return -EPERM;
-	if (fifo >= rtf_count)
-		return -ENODEV;
-	if (new_size < 1 || new_size > RTF_MAX_SIZE_BYTES)
+	if (size < 1 || size > RTF_MAX_SIZE_BYTES)
 		return -EINVAL;
-	f = rtf_find(fifo);
-	if (!f)
-		return -ENODEV;
-
-	out = rtf_buf_alloc(new_size);
-	in = rtf_buf_alloc(new_size);
+	out = rtf_buf_alloc(size);
+	in = rtf_buf_alloc(size);
 	if (out && in) {
 		mutex_lock(&f->out.lock);
 		mutex_lock(&f->in.lock);
-		ret = rtf_switch(f, &out, &in);
+		ret = READ_ONCE(f->dead) ? -ENODEV : rtf_switch(f, &out, &in);
 		mutex_unlock(&f->in.lock);
 		mutex_unlock(&f->out.lock);
 		/* A writer may sleep for room that is there now. */
@@ -283,6 +273,24 @@ int rtf_resize(unsigned int fifo, int new_size)
 	/* Now the old ones, or the new ones if that failed. */
 	rtf_buf_free(out);
 	rtf_buf_free(in);
+	return ret;
+}
+
+int rtf_resize(unsigned int fifo, int new_size)
+{
+	struct rtf *f;
+	int ret;
+
+	if (rt_context() != RT_CONTEXT_LINUX)
+		return -EPERM;
+	if (fifo >= rtf_count)
+		return -ENODEV;
+	if (new_size < 1)
+		return -EINVAL;
+	f = rtf_find(fifo);
+	if (!f)
+		return -ENODEV;
+	ret = rtf_resize_this(f, new_size);
 	rtf_release(f);
 	return ret;
 }

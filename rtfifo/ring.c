@@ -18,29 +18,68 @@ void ring_init(struct ring *r, struct ring_index *ix, struct ring_buf *buf)
 	r->prod_from = ix->head;
 }
 
-/* Forget what is in the ring; consumer only. Returns how many bytes those were. */
+/*
+ * Append @n bytes, and drop as many of the oldest as it takes.
+ *
+ * Producer only. The bytes that go are taken from the consumer by moving its tail,
+ * before they are written over; a consumer in the middle of reading them finds out
+ * when it wants to move tail itself. That exchange can fail only because the
+ * consumer has just freed some of the @n bytes, so there are at most @n tries; two are rare.
+ *
+ * While Linux resizes the ring nothing is overwritten: then this is ring_put().
+ *
+ * Return: @n, or -ENOSPC if the ring is smaller than that (or full, during a resize).
+ */
+int ring_put_overwrite(struct ring *r, const void *src, u32 n)
+{
+	struct ring_index *ix = r->ix;
+	u32 size = READ_ONCE(smp_load_acquire(&r->buf)->size);		/* (C) */
+	u32 tail = smp_load_acquire(&ix->tail);				/* (B) */
+
+	/* ring_put() refuses what is too long, and counts that. */
+	while (n <= size && ix->head - tail > size - n && !READ_ONCE(r->keep)) {
+		u32 want = ix->head + n - size;
+
+		if (ring_cmpxchg(&ix->tail, tail, want)) {		/* (F) */
+			WRITE_ONCE(r->lost, r->lost + (want - tail));
+			break;
+		}
+		tail = smp_load_acquire(&ix->tail);
+	}
+	return ring_put(r, src, n);
+}
+
+/*
+ * Forget what is in the ring; consumer only. Returns how many bytes those were.
+ * What a producer appends or overwrites meanwhile is not among them.
+ */
 u32 ring_flush(struct ring *r)
 {
-	u32 n = smp_load_acquire(&r->ix->head) - r->ix->tail;	/* (A) */
+	u32 tail, n;
 
-	ring_consume(r, n);
+	do {
+		tail = READ_ONCE(r->ix->tail);
+		n = smp_load_acquire(&r->ix->head) - tail;		/* (A) */
+	} while (!ring_try_consume(r, tail, n));
 	return n;
 }
 
 /*
- * Consumer only: how many bytes lie in one piece, and where, after the oldest
- * @skip ones. They stay the consumer's until ring_consume().
+ * Consumer only: how many bytes lie in one piece, and where, from byte number @tail
+ * on; that is the ring's tail, or further on. They stay the consumer's until it
+ * moves the ring's tail, unless the producer overwrites.
  */
-u32 ring_span_used(const struct ring *r, u32 skip, u8 **at)
+u32 ring_span_used(const struct ring *r, u32 tail, u8 **at)
 {
-	u32 used = smp_load_acquire(&r->ix->head) - r->ix->tail;	/* (A) */
+	u32 used = smp_load_acquire(&r->ix->head) - tail;		/* (A) */
 	const struct ring_buf *b = smp_load_acquire(&r->buf);
-	u32 off = (r->ix->tail + skip) & b->mask, room = b->mask + 1 - off;
+	u32 off = tail & b->mask, room = b->mask + 1 - off;
 
 	*at = b->data + off;
-	if (used <= skip)
-		return 0;
-	return used - skip < room ? used - skip : room;
+	/* Overwritten since the caller looked at tail: he will find out. */
+	if (used > b->mask + 1)
+		used = b->mask + 1;
+	return used < room ? used : room;
 }
 
 /* Producer only: the same for space; it is handed over by ring_commit(). */
@@ -122,22 +161,28 @@ int ring_resize_rt_consumer(struct ring *r, struct ring_buf *new, void (*sync)(v
  * the old one in between are copied last. No put is refused that the smaller of
  * the two sizes has room for.
  *
+ * Meanwhile the producer may not overwrite: a byte that is copied late would
+ * otherwise land on one that has taken its place.
+ *
  * Return: 0, after which the old buffer is nobody's; or -ENOSPC if the data do
  * not fit, and nothing has changed.
  */
 int ring_resize_rt_producer(struct ring *r, struct ring_buf *new, void (*sync)(void))
 {
 	struct ring_buf *old = r->buf;
-	u32 size = old->size, tail = r->ix->tail;
-	u32 copied, end;
+	u32 size = old->size;
+	u32 tail, copied, end;
 
-	if (new->size < size) {
+	WRITE_ONCE(r->keep, true);
+	if (new->size < size)
 		WRITE_ONCE(old->size, new->size);
-		sync();
-		if (smp_load_acquire(&r->ix->head) - tail > new->size) {
-			WRITE_ONCE(old->size, size);
-			return -ENOSPC;
-		}
+	sync();
+	/* From here on tail stands still, and the producer lives by the smaller size. */
+	tail = smp_load_acquire(&r->ix->tail);
+	if (smp_load_acquire(&r->ix->head) - tail > new->size) {
+		WRITE_ONCE(old->size, size);
+		WRITE_ONCE(r->keep, false);
+		return -ENOSPC;
 	}
 	new->gen = old->gen + 1;
 	copied = smp_load_acquire(&r->ix->head);		/* (A) */
@@ -154,5 +199,6 @@ int ring_resize_rt_producer(struct ring *r, struct ring_buf *new, void (*sync)(v
 	if (smp_load_acquire(&r->prod_gen) == new->gen)		/* (D) */
 		end = READ_ONCE(r->prod_from);
 	ring_move(old, new, copied, end);
+	WRITE_ONCE(r->keep, false);
 	return 0;
 }

@@ -8,7 +8,8 @@
  * Invariants
  * - head and tail count bytes and run freely, modulo 2^32; byte number i lives at
  *   data[i & mask], whatever the buffer. head - tail bytes are in the ring.
- * - Only the producer writes head, only the consumer writes tail.
+ * - Only the producer writes head. The consumer writes tail; so does the producer
+ *   when it overwrites the oldest bytes, and then both use compare-and-exchange.
  * - head - tail <= size <= mask + 1. If misuse (two producers at once) breaks
  *   this, bytes may be garbled, but no access ever leaves the buffer.
  *
@@ -17,6 +18,8 @@
  *   (B) get's release of tail   pairs with  the producer's acquire of tail
  *   (C) resize's release of buf pairs with  the RT end's acquire of buf
  *   (D) a producer's release of prod_gen pairs with resize's acquire of it
+ *   (F) an overwriting producer's exchange of tail, before it writes, pairs with
+ *       the consumer's one, after it has read
  * The full barrier of the sleep and wake-up protocol is not in here: see
  * rtfifo/wake.h.
  */
@@ -24,6 +27,19 @@
 #define _RTFIFO_RING_H
 
 #include "pure.h"
+
+#ifndef __KERNEL__
+static inline bool ring_host_cmpxchg(u32 *p, u32 old, u32 new)
+{
+	return __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE);
+}
+#define ring_cmpxchg(p, old, new) ring_host_cmpxchg(p, old, new)
+#else
+#include <linux/atomic.h>
+/* A full barrier, more than is needed; x86 has no cheaper one. */
+#define ring_cmpxchg(p, old, new) (cmpxchg(p, old, new) == (old))
+#endif
 
 #define RING_LINE_BYTES 64
 
@@ -56,12 +72,14 @@ struct ring_buf {
 struct ring {
 	struct ring_index *ix;
 	struct ring_buf *buf;
+	bool keep;	/* a resize is at work: overwrite nothing */
 
 	/* Written by the producer alone. */
 	u32 prod_gen __attribute__((aligned(RING_LINE_BYTES)));
 	u32 prod_from;	/* the first byte that went to the buffer prod_gen */
 	u32 high;	/* the most bytes that were in the ring */
 	u64 refused;	/* puts that did not fit */
+	u64 lost;	/* bytes that were overwritten before they were read */
 };
 
 void ring_init(struct ring *r, struct ring_index *ix, struct ring_buf *buf);
@@ -194,7 +212,7 @@ static inline int ring_peek(struct ring *r, void *dst, u32 n)
 	return (int)n;
 }
 
-/* Give the space of the oldest @n bytes back; consumer only. */
+/* Give the space of the oldest @n bytes back; consumer of a ring that nobody overwrites. */
 static inline void ring_consume(struct ring *r, u32 n)
 {
 	smp_store_release(&r->ix->tail, r->ix->tail + n);	/* (B): the bytes have been read */
@@ -215,8 +233,18 @@ static inline int ring_get(struct ring *r, void *dst, u32 n)
 	return ret;
 }
 
+/*
+ * The same where the producer may overwrite. @tail is where the consumer began to
+ * read; false: the oldest bytes were overwritten since, what was read is void.
+ */
+static inline bool ring_try_consume(struct ring *r, u32 tail, u32 n)
+{
+	return ring_cmpxchg(&r->ix->tail, tail, tail + n);	/* (B), (F): read, and it was valid */
+}
+
+int ring_put_overwrite(struct ring *r, const void *src, u32 n);
 u32 ring_flush(struct ring *r);
-u32 ring_span_used(const struct ring *r, u32 skip, u8 **at);
+u32 ring_span_used(const struct ring *r, u32 tail, u8 **at);
 u32 ring_span_free(const struct ring *r, u32 skip, u8 **at);
 void ring_commit(struct ring *r, u32 n);
 int ring_resize_rt_consumer(struct ring *r, struct ring_buf *new, void (*sync)(void));

@@ -6,6 +6,7 @@
  *   rtside.c    rtf_put, rtf_get: the RT end
  *   chardev.c   /dev/rtfN: the Linux end
  *   fifo.c      the table of FIFOs; create, destroy, resize, handlers
+ *   ioctl.c     its ioctls
  *   status.c    /sys/kernel/tactus/fifos
  *   main.c      module parameters, loading and unloading
  *
@@ -49,7 +50,6 @@ struct rtf_end {
 	wait_queue_head_t wait;
 	struct rt_post post;		/* from the RT side: wake up who waits */
 	u32 *want;			/* in the ring's index: what they wait for; 0: nothing */
-	u32 lowat;			/* at so much data (space) poll() tells of it */
 };
 
 /* The page of a FIFO that processes may see. */
@@ -66,7 +66,9 @@ struct rtf {
 	unsigned int number;
 	struct module *owner;		/* destroyed with it; NULL: nobody's */
 	bool dead;			/* destroyed; set once, under handler_lock */
+	u32 piece;			/* writes of up to so many bytes are not split */
 	atomic_t openers;
+	atomic_t syncers;		/* processes in fsync() */
 	struct fasync_struct *fasync;
 
 	struct mutex handler_lock;	/* held while the handler runs */
@@ -74,17 +76,26 @@ struct rtf {
 	struct task_struct *handler_task;	/* who runs it now */
 };
 
+/* An open file. */
+struct rtf_file {
+	struct rtf *f;
+	u32 lowat;			/* at so much data it wants to know */
+};
+
 extern unsigned int rtf_count;		/* FIFO numbers there are */
 extern struct rtf **rtf_table;		/* by number; NULL: does not exist */
 
 struct rtf *rtf_find(unsigned int fifo);
 void rtf_release(struct rtf *f);
+int rtf_resize_this(struct rtf *f, u32 size);
 int rtf_run_handler(struct rtf *f);
 int rtf_table_init(unsigned int count);
 void rtf_table_exit(void);
 
 int rtf_chardev_init(void);
 void rtf_chardev_exit(void);
+
+long rtf_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 int rtf_status_init(void);
 void rtf_status_exit(void);

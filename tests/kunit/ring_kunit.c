@@ -216,7 +216,7 @@ static void resizes_while_rt_puts(struct kunit *test)
 	kthread_run(rt_producer, g, "ring_put");
 	while (k < STREAM_BYTES) {
 		u8 *at;
-		u32 n = ring_span_used(&g->ring, 0, &at);
+		u32 n = ring_span_used(&g->ring, g->ix.tail, &at);
 
 		for (u32 i = 0; i < n; i++)
 			wrong += at[i] != stream_byte(k + i);

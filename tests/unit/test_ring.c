@@ -83,6 +83,28 @@ static void rig_put(struct rig *g, u32 n)
 	rig_check(g);
 }
 
+static void rig_put_overwrite(struct rig *g, u32 n)
+{
+	u32 size = g->buf->size, room = size - used(g), i;
+	u64 lost = g->ring.lost;
+	u8 *src;
+
+	if (n > size) {
+		rig_put(g, n);
+		return;
+	}
+	src = malloc(n ? n : 1);
+	for (i = 0; i < n; i++)
+		src[i] = model_byte(g->put + i);
+	CHECK_EQ(ring_put_overwrite(&g->ring, src, n), n);
+	g->put += n;
+	if (n > room)
+		g->got += n - room;
+	CHECK_EQ(g->ring.lost - lost, n > room ? n - room : 0);
+	free(src);
+	rig_check(g);
+}
+
 static void rig_get(struct rig *g, u32 n, bool peek)
 {
 	u8 *dst = malloc(n ? n : 1);
@@ -134,7 +156,7 @@ static void rig_get_spans(struct rig *g, u32 n)
 	u8 *at;
 
 	while (done < n) {
-		part = ring_span_used(&g->ring, done, &at);
+		part = ring_span_used(&g->ring, g->ix.tail + done, &at);
 		if (!part)
 			break;
 		if (part > n - done)
@@ -202,7 +224,8 @@ static void test_exhaustive(void)
 					rig_get(&g, n, false);
 					rig_put_spans(&g, n);
 					rig_get_spans(&g, fill);
-					rig_put(&g, 1);
+					rig_put_overwrite(&g, n);
+					rig_get(&g, n / 2, false);
 					CHECK_EQ(ring_flush(&g.ring), used(&g));
 					g.got = g.put;
 					rig_check(&g);
@@ -230,7 +253,7 @@ static void test_random(void)
 		for (i = 0; i < 100000; i++) {
 			u32 n = rnd(4) ? rnd(20) : rnd(300);
 
-			switch (rnd(9)) {
+			switch (rnd(10)) {
 			case 0: case 1:
 				rig_put(&g, n);
 				break;
@@ -251,6 +274,9 @@ static void test_random(void)
 					rig_resize(&g, 1 + rnd(300), rnd(2));
 				break;
 			case 8:
+				rig_put_overwrite(&g, n);
+				break;
+			case 9:
 				if (!rnd(50)) {
 					ring_flush(&g.ring);
 					g.got = g.put;
@@ -391,7 +417,10 @@ static void test_broken_indices(void)
 			g.ix.tail = 1000;
 			CHECK(ring_get(&g.ring, bytes, n) <= 64);
 			g.ix.tail = 1000;
-			CHECK(ring_span_used(&g.ring, 0, &at) <= 64);
+			CHECK(ring_span_used(&g.ring, g.ix.tail, &at) <= 64);
+			CHECK(ring_put_overwrite(&g.ring, bytes, n) <= 64);
+			g.ix.tail = 1000;
+			g.ix.head = g.ix.tail + gaps[g_i];
 			CHECK(ring_span_free(&g.ring, 0, &at) <= 64);
 		}
 		CHECK_EQ(ring_free(&g.ring), 0);

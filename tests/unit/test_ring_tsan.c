@@ -156,7 +156,7 @@ static void test_rt_to_linux(u32 at)
 		u32 n, i;
 		u8 *p;
 
-		n = ring_span_used(&ring, 0, &p);
+		n = ring_span_used(&ring, ix.tail, &p);
 		if (!n)
 			sched_yield();
 		if (n && next(&seed, 2))

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -26,6 +27,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../../../kernel/include/uapi/tactus/fifo.h"
 
 #define MAX_SIZE (16 << 20)
 #define NFIFOS 64
@@ -283,6 +286,16 @@ static void test_rt_errors(void)
 		CHECK_EQ(rt("%s get 0 -1", c), -EINVAL);
 		CHECK_EQ(rt("%s get 0 %d", c, INT32_MIN), -EINVAL);
 		CHECK_EQ(rt("%s get 0 %d", c, INT32_MAX), -EAGAIN);
+		CHECK_EQ(rt("%s over 1 x", c), -ENODEV);
+		CHECK_EQ(rt("%s over 0 eleven byte", c), -ENOSPC);
+		CHECK_EQ(rt("%s peek 1 1", c), -ENODEV);
+		CHECK_EQ(rt("%s peek 0 -1", c), -EINVAL);
+		CHECK_EQ(rt("%s peek 0 1", c), -EAGAIN);
+		CHECK_EQ(rt("%s flush 1", c), -ENODEV);
+		CHECK_EQ(rt("%s flush 0", c), 0);
+		CHECK_EQ(rt("%s used %d", c, NFIFOS), -ENODEV);
+		CHECK_EQ(rt("%s free 1", c), -ENODEV);
+		CHECK_EQ(rt("%s isempty 1", c), -ENODEV);
 		CHECK_EQ(rt("%s fill 0 11", c), -ENOSPC);
 		CHECK_EQ(rt("%s fill 0 0", c), 0);
 		CHECK_EQ(rt("%s get 0 0", c), 0);
@@ -295,6 +308,62 @@ static void test_rt_errors(void)
 		CHECK_EQ(rt("%s rtput 0 ten bytes.", c), 10);
 		CHECK_EQ(rt("%s rtput 0 x", c), -1);
 		expect(dev(0, O_RDONLY), "ten bytes.");
+	}
+}
+
+static void test_rt_looks(void)
+{
+	static const char *const all[] = { "linux", "irq", "task" };
+	int i, fd;
+
+	CHECK_EQ(rt("linux create 0 10"), 0);
+	fd = dev(0, O_RDWR | O_NONBLOCK);
+	for (i = 0; i < 3; i++) {
+		const char *c = all[i];
+
+		CHECK_EQ(rt("%s free 0", c), 10);
+		CHECK_EQ(rt("%s put 0 abc", c), 3);
+		CHECK_EQ(rt("%s free 0", c), 7);
+		expect(fd, "abc");
+		CHECK_EQ(rt("%s isempty 0", c), 1);
+		CHECK_EQ(write(fd, "12345", 5), 5);
+		CHECK_EQ(rt("%s isempty 0", c), 0);
+		CHECK_EQ(rt("%s used 0", c), 5);
+		CHECK_EQ(rt("%s peek 0 3", c), 3);
+		CHECK(reply_bytes == 3 && !memcmp(reply_data, "123", 3));
+		CHECK_EQ(rt("%s peek 0 6", c), -EAGAIN);
+		rt_expect(c, 0, "12");
+		CHECK_EQ(rt("%s flush 0", c), 3);
+		CHECK_EQ(rt("%s used 0", c), 0);
+	}
+}
+
+static void test_overwrite(void)
+{
+	static const char *const all[] = { "linux", "irq", "task" };
+	struct rtf_stats stats;
+	int i, fd;
+
+	for (i = 0; i < 3; i++) {
+		const char *c = all[i];
+
+		CHECK_EQ(rt("linux create 0 10"), 0);
+		fd = dev(0, O_RDONLY | O_NONBLOCK);
+		CHECK_EQ(rt("%s over 0 0123", c), 4);
+		CHECK_EQ(rt("%s over 0 456789", c), 6);
+		CHECK_EQ(rt("%s over 0 ab", c), 2);
+		CHECK_EQ(rt("%s put 0 x", c), -ENOSPC);
+		CHECK_EQ(rt("%s over 0 eleven byte", c), -ENOSPC);
+		expect(fd, "234");
+		CHECK_EQ(rt("%s over 0 cdefgh", c), 6);
+		expect(fd, "89abcdefgh");
+		CHECK_EQ(rt("%s over 0 ijklmnopq", c), 9);
+		expect(fd, "ijklmnopq");
+		CHECK_EQ(ioctl(fd, RTF_IOC_STATS, &stats), 0);
+		CHECK_EQ(stats.lost_bytes, 2 + 3);
+		CHECK_EQ(stats.drops, 2);
+		close(fd);
+		CHECK_EQ(rt("linux destroy 0"), 0);
 	}
 }
 
@@ -435,6 +504,37 @@ static void test_blocking_write(void)
 		close(fd);
 		CHECK_EQ(rt("linux destroy 0"), 0);
 	}
+}
+
+static void write_10(int fd)
+{
+	CHECK_EQ(write(fd, "0123456789", 10), 10);
+}
+
+/* Who waits for little must not wait for as much as another one. */
+static void test_two_writers(void)
+{
+	pid_t large, small;
+	int fd;
+
+	CHECK_EQ(rt("linux create 0 120"), 0);
+	fd = dev(0, O_WRONLY);
+	write_60(fd);
+	write_60(fd);
+	large = child(write_60, fd);
+	nap(0.05);
+	small = child(write_10, fd);
+	nap(0.05);
+	CHECK(still_there(large) && still_there(small));
+	CHECK_EQ(rt("irq get 0 10"), 10);
+	joined(small);
+	CHECK(still_there(large));
+	CHECK_EQ(rt("irq get 0 59"), 59);
+	nap(0.05);
+	CHECK(still_there(large));
+	CHECK_EQ(rt("irq get 0 1"), 1);
+	joined(large);
+	CHECK_EQ(rt("irq get 0 120"), 120);
 }
 
 /* One long write through a short FIFO: in order, and all of it. */
@@ -821,6 +921,178 @@ static void test_resize_wakes_writer(void)
 	CHECK_EQ(rt("irq get 0 121"), 121);
 }
 
+/* ---- ioctls, fsync ---- */
+
+static struct rtf_stats stats_of(int fd)
+{
+	struct rtf_stats stats;
+
+	memset(&stats, 0xee, sizeof(stats));
+	CHECK_EQ(ioctl(fd, RTF_IOC_STATS, &stats), 0);
+	return stats;
+}
+
+static void test_stats(void)
+{
+	struct rtf_stats s;
+	int fd, fd2;
+
+	CHECK_EQ(rt("linux create 0 100"), 0);
+	fd = dev(0, O_RDWR | O_NONBLOCK);
+	fd2 = dev(0, O_WRONLY);
+	CHECK_EQ(write(fd, "in", 2), 2);
+	CHECK_EQ(rt("task fill 0 70"), 70);
+	CHECK_EQ(rt("task fill 0 31"), -ENOSPC);
+	expect(fd, "xxx");
+	s = stats_of(fd);
+	CHECK_EQ(s.size, 100);
+	CHECK_EQ(s.used_in, 2);
+	CHECK_EQ(s.high_in, 2);
+	CHECK_EQ(s.used_out, 67);
+	CHECK_EQ(s.high_out, 70);
+	CHECK_EQ(s.openers, 2);
+	CHECK_EQ(s.drops, 1);
+	CHECK_EQ(s.lost_bytes, 0);
+	CHECK_ERR(ioctl(fd, RTF_IOC_STATS, NULL), EFAULT);
+	CHECK_EQ(ioctl(fd, RTF_IOC_FLUSH), 67);
+	CHECK_EQ(ioctl(fd, RTF_IOC_FLUSH), 0);
+	CHECK_EQ(stats_of(fd2).used_out, 0);
+	CHECK_EQ(stats_of(fd2).used_in, 2);
+	CHECK_ERR(ioctl(fd2, RTF_IOC_FLUSH), EBADF);
+}
+
+static void unprivileged(int fd)
+{
+	uint32_t size = 300;
+
+	CHECK_EQ(setgroups(0, NULL), 0);
+	CHECK_EQ(setgid(65534), 0);
+	CHECK_EQ(setuid(65534), 0);
+	CHECK_ERR(ioctl(fd, RTF_IOC_RESIZE, &size), EPERM);
+	CHECK_ERR(open("/dev/rtf0", O_RDONLY), EACCES);
+}
+
+static void test_resize_ioctl(void)
+{
+	uint32_t size = 200;
+	int fd;
+
+	CHECK_EQ(rt("linux create 0 100"), 0);
+	fd = dev(0, O_RDWR | O_NONBLOCK);
+	CHECK_EQ(rt("task put 0 abc"), 3);
+	CHECK_EQ(ioctl(fd, RTF_IOC_RESIZE, &size), 0);
+	CHECK_EQ(stats_of(fd).size, 200);
+	size = 2;
+	CHECK_ERR(ioctl(fd, RTF_IOC_RESIZE, &size), ENOSPC);
+	size = 0;
+	CHECK_ERR(ioctl(fd, RTF_IOC_RESIZE, &size), EINVAL);
+	size = MAX_SIZE + 1;
+	CHECK_ERR(ioctl(fd, RTF_IOC_RESIZE, &size), EINVAL);
+	size = UINT32_MAX;
+	CHECK_ERR(ioctl(fd, RTF_IOC_RESIZE, &size), EINVAL);
+	CHECK_ERR(ioctl(fd, RTF_IOC_RESIZE, NULL), EFAULT);
+	joined(child(unprivileged, fd));
+	CHECK_EQ(stats_of(fd).size, 200);
+	expect(fd, "abc");
+	CHECK_EQ(rt("linux destroy 0"), 0);
+	size = 100;
+	CHECK_ERR(ioctl(fd, RTF_IOC_RESIZE, &size), ENODEV);
+}
+
+static void read_20(int fd)
+{
+	char bytes[50];
+
+	CHECK_EQ(read(fd, bytes, 50), 20);
+}
+
+static void test_lowat(void)
+{
+	uint32_t lowat = 20;
+	int fd, other;
+	pid_t pid;
+
+	CHECK_EQ(rt("linux create 0 100"), 0);
+	fd = dev(0, O_RDONLY);
+	other = dev(0, O_RDONLY | O_NONBLOCK);
+	CHECK_EQ(ioctl(fd, RTF_IOC_LOWAT, &lowat), 0);
+	pid = child(read_20, fd);
+	CHECK_EQ(rt("irq fill 0 19"), 19);
+	nap(0.05);
+	CHECK(still_there(pid));
+	CHECK_EQ(events(fd, POLLIN), 0);
+	CHECK_EQ(events(other, POLLIN), POLLIN);	/* it is this file's mark alone */
+	CHECK_EQ(rt("irq fill 0 1"), 1);
+	joined(pid);
+	CHECK_EQ(rt("irq put 0 abc"), 3);
+	expect(fd, "ab");				/* no more was asked for */
+	CHECK_EQ(events(fd, POLLIN), 0);
+	lowat = 1;
+	CHECK_EQ(ioctl(fd, RTF_IOC_LOWAT, &lowat), 0);
+	CHECK_EQ(events(fd, POLLIN), POLLIN);
+	lowat = 0;
+	CHECK_ERR(ioctl(fd, RTF_IOC_LOWAT, &lowat), EINVAL);
+	lowat = 101;
+	CHECK_ERR(ioctl(fd, RTF_IOC_LOWAT, &lowat), EINVAL);
+	CHECK_ERR(ioctl(fd, RTF_IOC_LOWAT, NULL), EFAULT);
+
+	/* A mark above the size that the FIFO has become is the size. */
+	lowat = 100;
+	CHECK_EQ(ioctl(fd, RTF_IOC_LOWAT, &lowat), 0);
+	CHECK_EQ(rt("linux resize 0 10"), 0);
+	CHECK_EQ(rt("irq fill 0 9"), 9);
+	CHECK_EQ(events(fd, POLLIN), POLLIN);
+}
+
+static int started[2];		/* a pipe: the child is about to do it */
+
+static void sync_it(int fd)
+{
+	CHECK_EQ(write(started[1], "", 1), 1);
+	CHECK_EQ(fsync(fd), 0);
+}
+
+static void sync_epipe(int fd)
+{
+	CHECK_ERR(fsync(fd), EPIPE);
+}
+
+static void test_fsync(void)
+{
+	pid_t pid, pid2;
+	int fd, i;
+	char c;
+
+	CHECK_EQ(rt("linux create 0 120"), 0);
+	fd = dev(0, O_WRONLY);
+	CHECK_EQ(pipe(started), 0);
+	CHECK_EQ(fsync(fd), 0);
+	for (i = 0; i < 5; i++) {
+		write_10(fd);
+		pid = child(sync_it, fd);
+		CHECK_EQ(read(started[0], &c, 1), 1);
+		nap(0.1);
+		write_10(fd);		/* not its business */
+		CHECK_EQ(rt("irq get 0 9"), 9);
+		nap(0.01);
+		CHECK(still_there(pid));
+		pid2 = child(sync_it, fd);
+		CHECK_EQ(read(started[0], &c, 1), 1);
+		nap(0.1);
+		CHECK_EQ(rt("irq get 0 1"), 1);
+		joined(pid);
+		CHECK(still_there(pid2));
+		CHECK_EQ(rt("irq flush 0"), 10);
+		joined(pid2);
+	}
+	write_10(fd);
+	pid = child(sync_epipe, fd);
+	nap(0.05);
+	CHECK(still_there(pid));
+	CHECK_EQ(rt("linux destroy 0"), 0);
+	joined(pid);
+}
+
 /* ---- vectors, splices, bad memory ---- */
 
 static void test_vectors(void)
@@ -1064,6 +1336,38 @@ static void test_killed_readers(void)
 		CHECK_EQ(bytes[k - 1], stream_byte(from + k - 1));
 }
 
+/* A slow reader of a FIFO that is overwritten: each byte was read, or counted as lost. */
+static void test_stream_overwrite(void)
+{
+	static uint8_t bytes[4000];
+	uint32_t k = 0;
+	int fd, n;
+
+	CHECK_EQ(rt("linux create 0 4000"), 0);
+	fd = dev(0, O_RDONLY);
+	stream("overstream 0 1000 50 3000000");
+	do {
+		n = read(fd, bytes, 1 + rnd(4000));
+		CHECK(n > 0);
+		k += n;
+		if (rnd(10) == 0) {
+			int ret = rt("linux resize 0 %d", 3500 + rnd(1000));
+
+			CHECK(ret == 0 || ret == -ENOSPC);
+		}
+		CHECK_EQ(ioctl(fd, FIONREAD, &n), 0);
+	} while (n || rt("streamed") < 3000000);
+	CHECK(stats_of(fd).lost_bytes > 0);
+	CHECK_EQ(k + stats_of(fd).lost_bytes, 3000000);
+	/* The last thing read is the end of the stream. */
+	CHECK_EQ(rt("overstream 0 3000 50 3000"), 0);
+	while (rt("streamed") < 3000)
+		nap(0.001);
+	CHECK_EQ(read(fd, bytes, 4000), 3000);
+	for (n = 0; n < 3000; n++)
+		CHECK_EQ(bytes[n], stream_byte(n));
+}
+
 /* Created, used from RT code and destroyed again and again while both sides go on. */
 static void churn(int fd)
 {
@@ -1150,14 +1454,18 @@ static const struct {
 } tests[] = {
 #define TEST(name) { #name, test_##name }
 	TEST(nodes), TEST(create), TEST(contexts), TEST(rt_errors),
+	TEST(rt_looks), TEST(overwrite),
 	TEST(two_rings), TEST(sizes), TEST(nonblocking_write), TEST(access_modes),
 	TEST(blocking_read), TEST(blocking_write), TEST(long_write), TEST(many_sleepers),
+	TEST(two_writers),
 	TEST(poll), TEST(epoll), TEST(signal), TEST(sigio),
 	TEST(destroy_wakes), TEST(destroy_drains),
 	TEST(handler), TEST(handler_inside), TEST(handler_destroy),
 	TEST(resize), TEST(resize_wakes_writer),
+	TEST(stats), TEST(resize_ioctl), TEST(lowat), TEST(fsync),
 	TEST(vectors), TEST(splice), TEST(bad_memory), TEST(fresh_memory),
-	TEST(stream_out), TEST(stream_in), TEST(killed_readers), TEST(churn),
+	TEST(stream_out), TEST(stream_in), TEST(killed_readers),
+	TEST(stream_overwrite), TEST(churn),
 	TEST(pinned), TEST(status),
 };
 

@@ -13,11 +13,15 @@
  *	CONTEXT put FIFO BYTES		the rest of the command, to its end
  *	CONTEXT get FIFO COUNT
  *	CONTEXT rtput / rtget		the same with rt_fifo_put, rt_fifo_get
+ *	CONTEXT over FIFO BYTES		the same with rtf_put_overwrite
+ *	CONTEXT peek FIFO COUNT
+ *	CONTEXT flush / used / free / isempty FIFO
  *	CONTEXT fill FIFO COUNT		put of COUNT bytes 'x'
  *	CONTEXT null FIFO		put from and get to a null pointer: put's result
  *	calls				handler calls so far; resets the count
  *	inside				what the handler's own call returned
  *	out FIFO CHUNK PERIOD_US TOTAL	an RT timer puts TOTAL bytes of a known stream
+ *	overstream FIFO CHUNK PERIOD_US TOTAL	the same with rtf_put_overwrite
  *	in FIFO CHUNK PERIOD_US TOTAL	an RT timer gets and checks such a stream
  *	streamed			bytes so far; -1 if one was wrong
  *	stop				end the stream
@@ -106,6 +110,19 @@ static void execute(void)
 		cmd.ret = rtf_create_handler(cmd.fifo, cmd.kind == NONE ? NULL : handler);
 	} else if (!strcmp(cmd.what, "put") || !strcmp(cmd.what, "fill")) {
 		cmd.ret = rtf_put(cmd.fifo, cmd.bytes, cmd.arg);
+	} else if (!strcmp(cmd.what, "over")) {
+		cmd.ret = rtf_put_overwrite(cmd.fifo, cmd.bytes, cmd.arg);
+	} else if (!strcmp(cmd.what, "peek")) {
+		cmd.ret = rtf_peek(cmd.fifo, cmd.bytes, cmd.arg);
+		cmd.got = cmd.ret;
+	} else if (!strcmp(cmd.what, "flush")) {
+		cmd.ret = rtf_flush(cmd.fifo);
+	} else if (!strcmp(cmd.what, "used")) {
+		cmd.ret = rtf_used(cmd.fifo);
+	} else if (!strcmp(cmd.what, "free")) {
+		cmd.ret = rtf_free(cmd.fifo);
+	} else if (!strcmp(cmd.what, "isempty")) {
+		cmd.ret = rtf_isempty(cmd.fifo);
 	} else if (!strcmp(cmd.what, "rtput")) {
 		cmd.ret = rt_fifo_put(cmd.fifo, cmd.bytes, cmd.arg);
 	} else if (!strcmp(cmd.what, "get")) {
@@ -167,7 +184,7 @@ static struct {
 	unsigned int fifo;
 	u32 chunk, total, at, wrong;
 	RTIME period;
-	bool out;
+	bool out, over;
 	char bytes[4096];
 } stream;
 
@@ -183,7 +200,8 @@ static void stream_fn(struct rt_timer *timer)
 	if (stream.out) {
 		for (i = 0; i < n; i++)
 			stream.bytes[i] = stream_byte(at + i);
-		if (rtf_put(stream.fifo, stream.bytes, n) != n)
+		if ((stream.over ? rtf_put_overwrite(stream.fifo, stream.bytes, n) :
+				   rtf_put(stream.fifo, stream.bytes, n)) != n)
 			n = 0;
 	} else if (rtf_get(stream.fifo, stream.bytes, n) == n) {
 		for (i = 0; i < n; i++)
@@ -198,14 +216,15 @@ static void stream_fn(struct rt_timer *timer)
 
 static int stream_start(const char *line)
 {
-	char what[8];
+	char what[16];
 	int period_us;
 
 	rt_timer_cancel(&stream.timer);
-	if (sscanf(line, "%7s %u %u %d %u", what, &stream.fifo, &stream.chunk, &period_us,
+	if (sscanf(line, "%15s %u %u %d %u", what, &stream.fifo, &stream.chunk, &period_us,
 		   &stream.total) != 5 || !stream.chunk || stream.chunk > sizeof(stream.bytes))
 		return -EINVAL;
 	stream.out = what[0] == 'o';
+	stream.over = !strcmp(what, "overstream");
 	stream.period = period_us * 1000LL;
 	stream.at = 0;
 	stream.wrong = 0;
@@ -225,7 +244,7 @@ static int execute_line(char *line, size_t len)
 		at++;
 	strscpy(rest, line + at, sizeof(rest));
 	cmd.arg = 0;
-	if (!strcmp(cmd.what, "put") || !strcmp(cmd.what, "rtput")) {
+	if (!strcmp(cmd.what, "put") || !strcmp(cmd.what, "rtput") || !strcmp(cmd.what, "over")) {
 		cmd.arg = len - at;
 		memcpy(cmd.bytes, line + at, cmd.arg);
 	} else if (!strcmp(cmd.what, "handler")) {
@@ -234,7 +253,7 @@ static int execute_line(char *line, size_t len)
 		if (kind < 0)
 			return kind;
 		cmd.kind = handler_kind = kind;
-	} else if (strcmp(cmd.what, "destroy") && strcmp(cmd.what, "null")) {
+	} else if (rest[0]) {
 		if (kstrtoint(rest, 0, &cmd.arg))
 			return -EINVAL;
 		if (!strcmp(cmd.what, "fill"))
@@ -266,7 +285,8 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 		cmd.ret = atomic_xchg(&handler_calls, 0);
 	} else if (!strcmp(line, "inside")) {
 		cmd.ret = handler_inside;
-	} else if (!strncmp(line, "out ", 4) || !strncmp(line, "in ", 3)) {
+	} else if (!strncmp(line, "out ", 4) || !strncmp(line, "in ", 3) ||
+		   !strncmp(line, "overstream ", 11)) {
 		cmd.ret = stream_start(line);
 	} else if (!strcmp(line, "streamed")) {
 		cmd.ret = stream.wrong ? -1 : READ_ONCE(stream.at);
