@@ -8,6 +8,7 @@
 #define pr_fmt(fmt) "tactus: " fmt
 
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/reboot.h>
@@ -18,8 +19,11 @@
 #include <rt/status.h>
 #include "pipeline/x86/idle.h"
 #include "pipeline/x86/install.h"
+#include "pipeline/x86/lapic.h"
 #include "pipeline/x86/lines.h"
 #include "task/exec.h"
+
+#define UNLOAD_RETRY_MS 1000
 
 static char *mode = "pipeline";
 module_param(mode, charp, 0444);
@@ -94,7 +98,7 @@ STATUS_FILE(cpus);
 
 static ssize_t timer_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "lapic\n");
+	return sysfs_emit(buf, "%s\n", pl_timer_name());
 }
 STATUS_FILE(timer);
 
@@ -197,14 +201,15 @@ static int __init tactus_init(void)
 	register_reboot_notifier(&reboot_notifier);
 
 	pl_get_summary(&s);
-	pr_info("active: mode %s, kernel %s, slots cli %u (+%u hard) sti %u save_fl %u irq %u exc %u nmi %u misc %u, CPUs %*pbl, timer lapic, pause %llu ns\n",
+	pr_info("active: mode %s, kernel %s, slots cli %u (+%u hard) sti %u save_fl %u irq %u exc %u nmi %u misc %u, CPUs %*pbl, timer %s, pause %llu ns\n",
 		mode, init_utsname()->release, s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc,
-		s.nmi, s.misc, cpumask_pr_args(cpu_online_mask), s.pause_ns);
+		s.nmi, s.misc, cpumask_pr_args(cpu_online_mask), pl_timer_name(), s.pause_ns);
 	return 0;
 
 kobj:
 	kobject_put(rt_kobj);
-	pl_remove();
+	while (pl_remove())
+		msleep(UNLOAD_RETRY_MS);
 exec:
 	rt_exec_exit();
 	return err;
@@ -217,7 +222,9 @@ static void __exit tactus_exit(void)
 	unregister_reboot_notifier(&reboot_notifier);
 	unregister_pm_notifier(&sleep_notifier);
 	kobject_put(rt_kobj);
-	pl_remove();
+	/* Too late to refuse: stay until whoever changed a slot has changed it back. */
+	while (pl_remove())
+		msleep(UNLOAD_RETRY_MS);
 	pl_get_summary(&s);
 	rt_exec_exit();
 	pr_info("inert: Linux has its interrupts back, %u were waiting\n", s.handed_back);

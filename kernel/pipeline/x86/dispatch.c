@@ -224,13 +224,17 @@ static __always_inline void leave_oob(struct pl_cpu *cpu)
 	__this_cpu_write(pl_vif, cpu->inband_vif);
 }
 
-/* Context: any but NMI. */
+/*
+ * Switched off (for a reboot, say), it only calls: no RT task runs any more.
+ *
+ * Context: any but NMI.
+ */
 notrace void pl_call_oob(void (*fn)(void *arg), void *arg)
 {
 	unsigned long flags = pl_hard_save();
 	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 
-	if (!enter_oob(cpu)) {
+	if (!pl_core.active || !enter_oob(cpu)) {
 		if (fn)
 			fn(arg);
 		pl_hard_restore(flags);

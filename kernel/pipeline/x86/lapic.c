@@ -38,7 +38,24 @@ struct lapic {
 
 static DEFINE_PER_CPU(struct lapic, lapic) = { .rt_next = NEVER, .linux_next = NEVER };
 static struct clock_event_device __percpu *events;
-static u64 ns_per_tsc;		/* << NS_SHIFT */
+static u64 ns_per_tsc, tsc_per_ns;	/* << NS_SHIFT */
+
+/**
+ * struct shot - the two ways the APIC's timer can be one-shot
+ * @arm: interrupt in @wait_ns
+ * @disarm: do not interrupt
+ * @left_ns: until the interrupt that Linux asked for; 0 if it was due or there is none
+ *
+ * Context: this CPU, hardware interrupts off.
+ */
+struct shot {
+	const char *name;
+	void (*arm)(u64 wait_ns);
+	void (*disarm)(void);
+	u64 (*left_ns)(void);
+};
+
+static const struct shot *shot;
 
 /* Context: any. */
 u64 pl_clock(void)
@@ -46,19 +63,83 @@ u64 pl_clock(void)
 	return mul_u64_u64_shr(rdtsc(), ns_per_tsc, NS_SHIFT);
 }
 
-static void program(struct lapic *t)
+/* Ticks of the device in Linux's units, to and from ns, as Linux does it. */
+static u64 ticks_to_ns(const struct clock_event_device *dev, u64 ticks)
+{
+	return div_u64(ticks << dev->shift, dev->mult);
+}
+
+/* ---- one-shot by a count-down ---- */
+
+static void count_arm(u64 wait_ns)
 {
 	const struct clock_event_device *dev = this_cpu_ptr(events);
-	u64 next = min(t->rt_next, t->linux_next), now, wait;
+
+	/* Rounded up: an interrupt that comes early would only have to be armed again. */
+	pl_apic->write(APIC_TMICT, (u32)((wait_ns * dev->mult) >> dev->shift) + 1);
+}
+
+static void count_disarm(void)
+{
+	pl_apic->write(APIC_TMICT, 0);
+}
+
+static u64 count_left_ns(void)
+{
+	return ticks_to_ns(this_cpu_ptr(events), pl_apic->read(APIC_TMCCT));
+}
+
+static const struct shot by_count = { "lapic", count_arm, count_disarm, count_left_ns };
+
+/* ---- one-shot by a deadline: the TSC's value at which to interrupt ---- */
+
+static void deadline_arm(u64 wait_ns)
+{
+	/*
+	 * Relative to now: the two conversion factors are not exact reciprocals, and an
+	 * instant, unlike a wait, is long enough for that to show.
+	 */
+	u64 deadline = rdtsc() + mul_u64_u64_shr(wait_ns, tsc_per_ns, NS_SHIFT);
+
+	/* Without it the write may overtake an earlier one of the APIC's registers. */
+	weak_wrmsr_fence();
+	native_write_msr(MSR_IA32_TSC_DEADLINE, (u32)deadline, deadline >> 32);
+}
+
+static void deadline_disarm(void)
+{
+	weak_wrmsr_fence();
+	native_write_msr(MSR_IA32_TSC_DEADLINE, 0, 0);
+}
+
+static u64 deadline_left_ns(void)
+{
+	u64 deadline = native_read_msr(MSR_IA32_TSC_DEADLINE), now = rdtsc();
+
+	return deadline > now ? mul_u64_u64_shr(deadline - now, ns_per_tsc, NS_SHIFT) : 0;
+}
+
+static const struct shot by_deadline = {
+	"tsc-deadline", deadline_arm, deadline_disarm, deadline_left_ns
+};
+
+const char *pl_timer_name(void)
+{
+	return shot->name;
+}
+
+/* ---- two users ---- */
+
+static void program(struct lapic *t)
+{
+	u64 next = min(t->rt_next, t->linux_next), now;
 
 	if (next == NEVER) {
-		pl_apic->write(APIC_TMICT, 0);
+		shot->disarm();
 		return;
 	}
 	now = pl_clock();
-	wait = next > now ? min(next - now, LONGEST_NS) : 0;
-	/* Rounded up: an interrupt that comes early would only have to be armed again. */
-	pl_apic->write(APIC_TMICT, (u32)((wait * dev->mult) >> dev->shift) + 1);
+	shot->arm(next > now ? min(next - now, LONGEST_NS) : 0);
 }
 
 /* Context: any, hardware interrupts off. */
@@ -107,7 +188,7 @@ static void set_linux_next(u64 when)
 
 static int client_next_event(unsigned long ticks, struct clock_event_device *dev)
 {
-	set_linux_next(pl_clock() + div_u64((u64)ticks << dev->shift, dev->mult));
+	set_linux_next(pl_clock() + ticks_to_ns(dev, ticks));
 	return 0;
 }
 
@@ -134,6 +215,10 @@ int pl_lapic_find(void)
 		return -EOPNOTSUPP;
 	}
 	ns_per_tsc = div64_u64(1000000ULL << NS_SHIFT, tsc_khz);
+	tsc_per_ns = div64_u64((u64)tsc_khz << NS_SHIFT, 1000000);
+	/* Linux has chosen; the LVT's mode says how. */
+	shot = (pl_apic->read(APIC_LVTT) & APIC_LVT_TIMER_TSCDEADLINE) ==
+	       APIC_LVT_TIMER_TSCDEADLINE ? &by_deadline : &by_count;
 	return 0;
 }
 
@@ -142,8 +227,7 @@ bool pl_lapic_ready(int cpu)
 	struct clock_event_device *dev = per_cpu_ptr(events, cpu);
 
 	return (clockevent_state_oneshot(dev) || clockevent_state_oneshot_stopped(dev)) &&
-	       dev->set_next_event && dev->mult && dev->shift <= 32 &&
-	       !boot_cpu_has(X86_FEATURE_TSC_DEADLINE_TIMER);
+	       dev->set_next_event && dev->mult && dev->shift <= 32;
 }
 
 void pl_lapic_use_vector(u8 vector)
@@ -155,12 +239,11 @@ void pl_lapic_take(void)
 {
 	struct clock_event_device *dev = this_cpu_ptr(events);
 	struct lapic *t = this_cpu_ptr(&lapic);
-	u32 left = pl_apic->read(APIC_TMCCT);
 
 	t->saved = *dev;
 	t->rt_next = NEVER;
 	/* What is left of Linux's shot; if it has just ended, or there is none, tick at once. */
-	t->linux_next = pl_clock() + div_u64((u64)left << dev->shift, dev->mult);
+	t->linux_next = pl_clock() + shot->left_ns();
 	dev->features &= ~COMPAT_CLOCKEVENT_BYPASS;
 	dev->set_next_event = client_next_event;
 	dev->set_state_shutdown = client_shutdown;

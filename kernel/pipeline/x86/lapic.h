@@ -39,6 +39,9 @@ void pl_lapic_use_vector(u8 vector);
  */
 bool pl_lapic_due(void);
 
+/** pl_timer_name - which one-shot device is in use, for the status */
+const char *pl_timer_name(void);
+
 /** pl_lapic_ready - is Linux's tick on every CPU in a state that can be taken over? */
 bool pl_lapic_ready(int cpu);
 
