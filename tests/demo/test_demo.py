@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import sys
 from pathlib import Path
 
@@ -145,7 +144,6 @@ def test_the_report_shows_what_failed_and_what_is_missing() -> None:
     assert "not measured" in report.page({}, {}, outcome, None, "6.1")
 
 
-@pytest.mark.skipif(not shutil.which("rsvg-convert"), reason="rsvg-convert is not installed")
 def test_the_histogram_becomes_a_png(tmp_path: Path) -> None:
     lateness, _ = good()
     drawing = figures.lateness({k: (r.histogram, r.max_ns) for k, r in lateness.items()})

@@ -23,6 +23,7 @@ DATA_BIT = 0x02
 GATE_BIT = 0x01
 
 _STAMP = struct.Struct("<IBBHq")
+STAMP_BYTES = _STAMP.size
 _SPEAKER_PORT, _PIT_CHANNEL_2, _PIT_MODE = 0x61, 0x42, 0x43
 
 

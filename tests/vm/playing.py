@@ -94,17 +94,22 @@ def _guest_script(size: int, condition: measure.Condition, seconds: float) -> st
     """The shell text for one play; what it prints is read by _parse()."""
     stats = "/sys/module/rt_speaker/stats"
     load = _load_command(condition, seconds)
+    # The stamps wait in their FIFO until the sound is over: a reader would be woken 8192 times a
+    # second, which is no idle guest.
     return f"""
 set -e
-modprobe rt_speaker stamps={_STAMPS_FIFO} stamps_size=1048576
-cat /dev/rtf{_STAMPS_FIFO} > /tmp/stamps & reader=$!
+modprobe rt_speaker stamps={_STAMPS_FIFO} stamps_size={size * speaker.STAMP_BYTES + 4096}
 {f"{load} > /tmp/load & load=$!" if load else "load="}
 sleep 0.1
 cat /root/sound > /dev/rtf0
-until [ $(cat {stats}/samples) -ge {size} ]; do sleep 0.02; done
-sleep 0.02
+until [ $(cat {stats}/samples) -ge {size} ]; do sleep 0.1; done
 [ -z "$load" ] || kill -0 $load || {{ echo "the load ended before the sound" >&2; exit 1; }}
 for file in {stats}/*; do echo "stat ${{file##*/}} $(cat $file)"; done
+cat /dev/rtf{_STAMPS_FIFO} > /tmp/stamps & reader=$!
+for try in $(seq 50); do
+    [ $(stat -c %s /tmp/stamps) -lt {size * speaker.STAMP_BYTES} ] || break
+    sleep 0.1
+done
 rmmod rt_speaker
 wait $reader
 if [ "$load" ]; then wait $load; echo "load $(cat /tmp/load)"; fi
