@@ -1345,7 +1345,7 @@ static void test_stream_overwrite(void)
 
 	CHECK_EQ(rt("linux create 0 4000"), 0);
 	fd = dev(0, O_RDONLY);
-	stream("overstream 0 1000 50 3000000");
+	stream("overstream 0 1000 100 3000000");
 	do {
 		n = read(fd, bytes, 1 + rnd(4000));
 		CHECK(n > 0);
@@ -1373,10 +1373,9 @@ static void churn(int fd)
 {
 	char bytes[100];
 	double until = now() + 1;
-	pid_t parent = getppid();
 
 	(void)fd;
-	while (now() < until && getppid() == parent) {
+	while (now() < until) {
 		int f = open("/dev/rtf0", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
 		if (f < 0) {
@@ -1392,22 +1391,19 @@ static void churn(int fd)
 
 static void test_churn(void)
 {
-	double until = now() + 1;
 	pid_t pid = child(churn, -1);
-	int rounds = 0;
+	int rounds;
 
-	stream("out 0 64 50 1000000000");
-	while (now() < until) {
+	stream("out 0 64 300 1000000000");
+	for (rounds = 0; rounds < 100; rounds++) {
 		CHECK_EQ(rt("linux create 0 %d", 1 + rnd(5000)), 0);
 		CHECK_EQ(rt("linux handler 0 get"), 0);
 		nap(0.001);
 		rt("linux resize 0 %d", 1 + rnd(5000));
 		CHECK_EQ(rt("linux destroy 0"), 0);
-		rounds++;
 	}
 	CHECK_EQ(rt("stop"), 0);
 	joined(pid);
-	CHECK(rounds > 10);
 	CHECK(rt("streamed") > 1000);	/* the RT side did get through meanwhile */
 }
 
