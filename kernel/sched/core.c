@@ -67,8 +67,8 @@ static RTIME deadline_after(const RT_TASK *task, RTIME release)
 {
 	RTIME relative = task->relative_deadline ? task->relative_deadline : task->period;
 
-	if (!relative || release > RTIME_MAX - relative)
-		return RTIME_MAX;
+	if (!relative || release > RT_NO_DEADLINE - relative)
+		return RT_NO_DEADLINE;
 	return release + relative;
 }
 
@@ -128,6 +128,18 @@ int core_check_periodic(RTIME start, RTIME period)
 	if (start < 0 || start > RTIME_MAX - period)
 		return -EINVAL;
 	return 0;
+}
+
+int core_set_deadline(struct rt_rq *rq, RT_TASK *task, RTIME relative)
+{
+	int error;
+
+	if (relative < 0 || relative > RT_PERIOD_MAX_NS)
+		return -EINVAL;
+	error = rq->ops->admit(rq, task, task->period, relative);
+	if (!error)
+		task->relative_deadline = relative;
+	return error;
 }
 
 int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME period, RTIME now)

@@ -24,7 +24,7 @@
 #include <rt/sched.h>
 #include "timer/timerq.h"
 
-#define RTIME_MAX 0x7fffffffffffffffLL
+#define RTIME_MAX RT_NO_DEADLINE
 
 enum core_task_state {
 	CORE_DEAD,		/* also what a zeroed RT_TASK is */
@@ -78,6 +78,9 @@ void core_kill(struct rt_rq *rq, RT_TASK *task);
 
 /** core_check_periodic - the errno of rt_task_make_periodic() for these arguments */
 int core_check_periodic(RTIME start, RTIME period);
+
+/** core_set_deadline - see rt_task_set_deadline(); 0, -EINVAL, or what admit says */
+int core_set_deadline(struct rt_rq *rq, RT_TASK *task, RTIME relative);
 
 /** core_make_periodic - see rt_task_make_periodic(); 0 or what admit says */
 int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME period, RTIME now);

@@ -32,7 +32,7 @@ static bool is_task(const RT_TASK *task)
 struct call {
 	RT_TASK *task;
 	int (*fn)(struct rt_rq *rq, struct call *call);
-	RTIME start, period;
+	RTIME start, period;	/* or another duration */
 	bool self;		/* by the task's own code */
 	bool later;		/* by RT code: Linux is to free it */
 	int error;
@@ -95,6 +95,21 @@ int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period)
 	return core_check_periodic(start_time, period) ?: do_call(&call);
 }
 EXPORT_SYMBOL_GPL(rt_task_make_periodic);
+
+static int call_set_deadline(struct rt_rq *rq, struct call *call)
+{
+	return core_set_deadline(rq, call->task, call->period);
+}
+
+int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline)
+{
+	struct call call = {
+		.task = task, .fn = call_set_deadline, .period = relative_deadline,
+	};
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_task_set_deadline);
 
 static int call_suspend(struct rt_rq *rq, struct call *call)
 {
@@ -233,7 +248,7 @@ int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, 
 	if (rt_cpu_of(cpu)->rq.count == RT_MAX_TASKS)
 		goto out;
 	*task = (RT_TASK) {
-		.fn = fn, .data = data, .priority = priority, .deadline = RTIME_MAX,
+		.fn = fn, .data = data, .priority = priority, .deadline = RT_NO_DEADLINE,
 		.stack = stack, .stack_bytes = bytes,
 	};
 	default_name(task);

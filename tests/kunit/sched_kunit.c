@@ -6,6 +6,7 @@
 #include "timer/timerq.c"
 #include "sched/core.c"
 #include "sched/rm.c"
+#include "sched/edf.c"
 #include "tests/unit/sched_cases.h"
 
 SCHED_CASES(CASE)

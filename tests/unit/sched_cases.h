@@ -90,6 +90,16 @@ static u64 rank_period(int i, const struct oracle *o)
 	return (u64)o->period * 100 + sim_task[i].priority;
 }
 
+static u64 rank_relative_deadline(int i, const struct oracle *o)
+{
+	return (u64)o->deadline * 100 + sim_task[i].priority;
+}
+
+static u64 rank_deadline(int i, const struct oracle *o)
+{
+	return oracle_release(o) + o->deadline;
+}
+
 /* Is @running right at this tick, given who ran just before? Then account for the tick. */
 static void oracle_tick(int count, int running, int before, bool before_done, sim_rank rank)
 {
@@ -168,6 +178,7 @@ static void conform(const struct rt_sched_ops *given, sim_rank rank)
 	struct rt_sched_ops ops;
 
 	CHECK_EQ(core_complete_ops(&ops, given), 0);
+	CHECK_EQ(ops.init(), 0);
 	sim_seed = 1;
 	for (int set = 0; set < 2000; set++)
 		conform_one(&ops, rank, set % 2);
@@ -181,9 +192,85 @@ static void sched_case_conform_fixed_priority(void)
 static void sched_case_conform_rm(void)
 {
 	conform(&rm, rank_period);
-	explicit = true;
+	order = "deadline";
+	conform(&rm, rank_relative_deadline);
+	order = "priority";
 	conform(&rm, rank_priority);
-	explicit = false;
+	order = "chance";
+	CHECK_EQ(rm.init(), -EINVAL);
+	order = "period";
+}
+
+static void sched_case_conform_edf(void)
+{
+	conform(&edf, rank_deadline);
+}
+
+/* ---- the textbook ---- */
+
+struct textbook {
+	RTIME cost, period;
+	u64 releases, misses;		/* worked out by hand (and by a program of ten lines) */
+};
+
+/* All start at 0; runs @until, a multiple of the hyperperiod, and compares the counts. */
+static void textbook_run(const struct rt_sched_ops *given, const struct textbook *set, int count,
+			 RTIME until)
+{
+	struct rt_sched_ops ops;
+	int before = SIM_LINUX;
+
+	CHECK_EQ(core_complete_ops(&ops, given), 0);
+	CHECK_EQ(ops.init(), 0);
+	sim_reset(&ops);
+	for (int i = 0; i < count; i++) {
+		oracle[i] = (struct oracle) {
+			.period = set[i].period, .cost = set[i].cost, .left = set[i].cost,
+			.deadline = set[i].period,
+		};
+		sim_add_periodic(i, i + 1, 0, set[i].period);
+	}
+	for (RTIME now = 0; now <= until; now++) {
+		RT_TASK *task;
+
+		if (now < until)
+			sim_advance(now);
+		sim_now = now;
+		if (before != SIM_LINUX && !oracle[before].left)
+			sim_finish(before);
+		task = sim_pick();
+		before = task ? task - sim_task : SIM_LINUX;
+		if (task)
+			oracle[before].left--;
+	}
+	for (int i = 0; i < count; i++) {
+		CHECK_EQ(oracle[i].done, set[i].releases);
+		CHECK_EQ(sim_task[i].misses, set[i].misses);
+		CHECK_EQ(sim_task[i].overruns, set[i].misses);
+	}
+}
+
+/* U = 34/35: more than rate monotonic can do; the slower task is late once a hyperperiod. */
+static void sched_case_textbook_rm_misses_edf_meets(void)
+{
+	static const struct textbook under_rm[] = { { 2, 5, 70, 0 }, { 4, 7, 50, 10 } };
+	static const struct textbook under_edf[] = { { 2, 5, 70, 0 }, { 4, 7, 50, 0 } };
+
+	textbook_run(&rm, under_rm, 2, 350);
+	textbook_run(&edf, under_edf, 2, 350);
+}
+
+/* U = 1: harmonic periods suit both; others EDF only. */
+static void sched_case_textbook_full_load(void)
+{
+	static const struct textbook harmonic[] = { { 1, 2, 30, 0 }, { 1, 4, 15, 0 }, { 1, 4, 15, 0 } };
+	static const struct textbook under_edf[] = { { 2, 4, 30, 0 }, { 3, 6, 20, 0 } };
+	static const struct textbook under_rm[] = { { 2, 4, 30, 0 }, { 3, 6, 20, 10 } };
+
+	textbook_run(&rm, harmonic, 3, 60);
+	textbook_run(&edf, harmonic, 3, 60);
+	textbook_run(&edf, under_edf, 2, 120);
+	textbook_run(&rm, under_rm, 2, 120);
 }
 
 /* ---- the meaning of the calls ---- */
@@ -304,6 +391,38 @@ static void sched_case_periodic_arguments(void)
 	CHECK_EQ(core_check_periodic(-1, 10000), -EINVAL);
 	CHECK_EQ(core_check_periodic(RTIME_MAX - 9999, 10000), -EINVAL);
 	CHECK_EQ(core_check_periodic(RTIME_MAX, 10000), -EINVAL);
+}
+
+static void sched_case_deadlines(void)
+{
+	RT_TASK *a, *b;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 1);
+	CHECK_EQ(core_set_deadline(&sim_rq, a, -1), -EINVAL);
+	CHECK_EQ(core_set_deadline(&sim_rq, a, RT_PERIOD_MAX_NS + 1), -EINVAL);
+	CHECK_EQ(a->relative_deadline, 0);
+	CHECK_EQ(core_set_deadline(&sim_rq, a, 30), 0);
+	/* Without a period: after each wake-up. */
+	core_wakeup(&sim_rq, a, 100);
+	CHECK_EQ(a->deadline, 130);
+	b = sim_add_periodic(1, 2, 200, 50);
+	sim_advance(200);
+	CHECK_EQ(b->deadline, 250);
+	CHECK_EQ(core_set_deadline(&sim_rq, b, 20), 0);
+	CHECK_EQ(b->deadline, 250);
+	core_suspend(&sim_rq, a, true);
+	CHECK(sim_pick() == b);
+	CHECK_EQ(core_wait(&sim_rq, 230), 0);
+	CHECK_EQ(b->misses, 0);
+	sim_advance(250);
+	CHECK_EQ(b->deadline, 270);
+	CHECK(sim_pick() == b);
+	CHECK_EQ(core_wait(&sim_rq, 271), 0);
+	CHECK_EQ(b->misses, 1);
+	CHECK_EQ(core_set_deadline(&sim_rq, a, 0), 0);
+	core_wakeup(&sim_rq, a, 400);
+	CHECK_EQ(a->deadline, RT_NO_DEADLINE);
 }
 
 static void sched_case_suspend_a_waiting_task(void)
@@ -596,6 +715,10 @@ static void sched_case_bad_policies(void)
 #define SCHED_CASES(do)					\
 	do(sched_case_conform_fixed_priority)		\
 	do(sched_case_conform_rm)			\
+	do(sched_case_conform_edf)			\
+	do(sched_case_textbook_rm_misses_edf_meets)	\
+	do(sched_case_textbook_full_load)		\
+	do(sched_case_deadlines)			\
 	do(sched_case_first_come_first_served)		\
 	do(sched_case_overrun_yields_to_equals)		\
 	do(sched_case_start_in_the_past)		\

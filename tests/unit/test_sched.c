@@ -7,6 +7,7 @@
 #include "timer/timerq.c"
 #include "sched/core.c"
 #include "sched/rm.c"
+#include "sched/edf.c"
 #include "sched_cases.h"
 
 #define CALL(name) name();

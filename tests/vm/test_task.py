@@ -106,6 +106,41 @@ def test_module_leaves_tasks_behind(vm: Vm) -> None:
     assert lines[-1] == "unloaded"
 
 
+@pytest.mark.parametrize("policy", ["rm", "edf"])
+def test_textbook(vm: Vm, policy: str) -> None:
+    """C, T = (2, 5), (4, 7) in real tasks: what the hand computation says for each policy."""
+    result = vm(
+        f"echo textbook_{policy} > /proc/task_test; cat /proc/task_test /sys/kernel/tactus/policy",
+        modules=f"{MODULES} tactus_{policy}",
+        icount=True,
+    )
+    assert result.stdout == f"ok textbook_{policy}\n{policy}\n"
+
+
+def test_textbook_can_fail(vm: Vm) -> None:
+    """What EDF promises does not hold under rate monotonic."""
+    result = vm(
+        "echo textbook_edf > /proc/task_test; cat /proc/task_test",
+        modules=f"{MODULES} tactus_rm",
+        icount=True,
+    )
+    assert "tasks[1].misses is 10, not 0" in result.stdout
+
+
+def test_unknown_order_is_refused(vm: Vm) -> None:
+    result = vm(
+        """
+        insmod /modules/tactus_rm.ko order=chance || echo refused
+        cat /sys/kernel/tactus/policy
+        insmod /modules/tactus_rm.ko order=deadline; cat /sys/kernel/tactus/policy
+        """,
+        modules="tactus_core tactus",
+        with_modules="tactus_rm",
+        icount=True,
+    )
+    assert result.stdout.splitlines() == ["refused", "fixed_priority", "rm"]
+
+
 def test_rate_monotonic(vm: Vm) -> None:
     """The policy's module takes over running tasks, and gives them back."""
     result = vm(

@@ -32,6 +32,9 @@
 /* Priorities are 1, the highest, to this (thesis, A.1). */
 #define RT_LOWEST_PRIORITY 1000000
 
+/* The deadline of a job that has none: later than any. */
+#define RT_NO_DEADLINE 0x7fffffffffffffffLL
+
 /* Limits; beyond them a call returns -EINVAL (sizes, periods) or -ENOSPC (tasks). */
 #define RT_STACK_MIN_BYTES 256
 #define RT_STACK_MAX_BYTES (1 << 20)
@@ -55,7 +58,7 @@ typedef struct rt_task_struct RT_TASK;
  * @period: ns; 0 for a task that is not periodic
  * @relative_deadline: of each job, ns after its release; 0: the period
  * @release: when the present (last) job was released, ns of rt_get_time()
- * @deadline: of the present (last) job, ns of rt_get_time(); the largest RTIME if none
+ * @deadline: of the present (last) job, ns of rt_get_time(); RT_NO_DEADLINE if none
  * @policy_data: the policy's own, zeroed before attach
  */
 struct rt_task_struct {
@@ -160,6 +163,22 @@ int rt_task_set_name(RT_TASK *task, const char *name);
  * Source: thesis, A.1.
  */
 int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period);
+
+/**
+ * rt_task_set_deadline - by when after its release each job of a task is to end
+ * @task: initialised
+ * @relative_deadline: ns, up to RT_PERIOD_MAX_NS; 0: the period (the default), or no
+ *	deadline for a task without one
+ *
+ * It counts from the next release on, and for the order of tasks from the next time that
+ * @task becomes ready. A job that ends later is a miss, which is counted; nothing else
+ * happens to it.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task, @relative_deadline out of range), -ENOSPC (the policy does
+ * not admit it). After an error nothing has changed.
+ */
+int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline);
 
 /**
  * rt_task_wait - end the present job; return at the next release

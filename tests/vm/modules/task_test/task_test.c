@@ -168,6 +168,7 @@ static void test_no_such_task(void)
 		EXPECT(rt_task_wakeup(bad[i]), -EINVAL);
 		EXPECT(rt_task_set_cpu(bad[i], 0), -EINVAL);
 		EXPECT(rt_task_set_name(bad[i], "x"), -EINVAL);
+		EXPECT(rt_task_set_deadline(bad[i], MS), -EINVAL);
 		EXPECT(rt_task_delete(bad[i]), -EINVAL);
 	}
 	EXPECT(rt_task_delete(&tasks[0]), 0);
@@ -193,6 +194,10 @@ static void test_period_arguments(void)
 	EXPECT(rt_task_make_periodic(t, LLONG_MAX - MS + 1, MS), -EINVAL);
 	msleep(5);
 	EXPECT(ran, 0);
+	EXPECT(rt_task_set_deadline(t, -1), -EINVAL);
+	EXPECT(rt_task_set_deadline(t, RT_PERIOD_MAX_NS + 1), -EINVAL);
+	EXPECT(rt_task_set_deadline(t, RT_PERIOD_MAX_NS), 0);
+	EXPECT(rt_task_set_deadline(t, 0), 0);
 	EXPECT(rt_task_make_periodic(t, LLONG_MAX - MS, MS), 0);
 	msleep(5);
 	EXPECT(ran, 0);
@@ -996,6 +1001,69 @@ static void test_policy_ejected(void)
 	delete_all();
 }
 
+/*
+ * The textbook's set of which rate monotonic misses a deadline a hyperperiod and EDF
+ * none: (C, T) = (2, 5), (4, 7), here in units of 100 us, for 10 hyperperiods. Run it
+ * under the policy that is to be tested; costs are a little less, for the overhead.
+ */
+static unsigned long spins_per_unit;
+
+static noinline void spin(unsigned long n)
+{
+	asm volatile("1: dec %0; jnz 1b" : "+r" (n));
+}
+
+static void textbook(int data)
+{
+	int jobs = data == 2 ? 70 : 50;
+
+	for (int k = 0; k < jobs; k++) {
+		spin(data * spins_per_unit);
+		rt_task_wait();
+	}
+	note(data);
+	rt_task_suspend(rt_task_self());
+}
+
+static void textbook_expect(int misses)
+{
+	RTIME unit = MS / 10, start, took;
+
+	forget();
+	preempt_disable();
+	took = rt_get_time();
+	spin(1000000);
+	took = rt_get_time() - took;
+	preempt_enable();
+	spins_per_unit = 1000000 * (unit - unit / 40) / took;
+
+	for (int i = 0; i < 2; i++) {
+		EXPECT(rt_task_init(&tasks[i], textbook, 2 + 2 * i, STACK, 1 + i), 0);
+		EXPECT(rt_task_set_cpu(&tasks[i], 0), 0);
+	}
+	start = rt_get_time() + MS;
+	EXPECT(rt_task_make_periodic(&tasks[0], start, 5 * unit), 0);
+	EXPECT(rt_task_make_periodic(&tasks[1], start, 7 * unit), 0);
+	EXPECT(UNTIL(READ_ONCE(ran) == 2), true);
+	EXPECT(tasks[0].releases, 71);
+	EXPECT(tasks[1].releases, 51);
+	EXPECT(tasks[0].misses, 0);
+	EXPECT(tasks[0].overruns, 0);
+	EXPECT(tasks[1].misses, misses);
+	EXPECT(tasks[1].overruns, misses);
+	delete_all();
+}
+
+static void test_textbook_edf(void)
+{
+	textbook_expect(0);
+}
+
+static void test_textbook_rm(void)
+{
+	textbook_expect(10);
+}
+
 /* ---- two CPUs ---- */
 
 static void test_remote(void)
@@ -1220,6 +1288,7 @@ static const struct {
 } tests[] = {
 #define TEST(name) { #name, test_##name, 1 }
 #define TEST2(name) { #name, test_##name, 2 }
+#define UNDER(name) { #name, test_##name, 0 }	/* a policy that somebody must load first */
 	TEST(init_arguments),
 	TEST(no_such_task),
 	TEST(period_arguments),
@@ -1250,6 +1319,8 @@ static const struct {
 	TEST(policy_refuses),
 	TEST(policy_swap_live),
 	TEST(policy_ejected),
+	UNDER(textbook_edf),
+	UNDER(textbook_rm),
 	TEST2(remote),
 	TEST2(remote_running),
 	TEST2(remote_timer),
