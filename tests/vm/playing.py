@@ -105,8 +105,9 @@ cat /root/sound > /dev/rtf0
 until [ $(cat {stats}/samples) -ge {size} ]; do sleep 0.1; done
 [ -z "$load" ] || kill -0 $load || {{ echo "the load ended before the sound" >&2; exit 1; }}
 for file in {stats}/*; do echo "stat ${{file##*/}} $(cat $file)"; done
+touch /tmp/stamps
 cat /dev/rtf{_STAMPS_FIFO} > /tmp/stamps & reader=$!
-for try in $(seq 50); do
+for try in $(seq 100); do
     [ $(stat -c %s /tmp/stamps) -lt {size * speaker.STAMP_BYTES} ] || break
     sleep 0.1
 done

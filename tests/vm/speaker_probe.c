@@ -61,13 +61,14 @@ static double now_s(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
+/* The clock's seconds, or -1 if Linux read nonsense from it. */
 static time_t read_clock(int rtc)
 {
 	struct rtc_time read;
 	struct tm when = { 0 };
 
 	if (ioctl(rtc, RTC_RD_TIME, &read))
-		err(1, "RTC_RD_TIME");
+		return -1;
 	when.tm_sec = read.tm_sec;
 	when.tm_min = read.tm_min;
 	when.tm_hour = read.tm_hour;
@@ -108,13 +109,15 @@ static int clock_loop(double seconds)
 	if (ioctl(ram, NVRAM_INIT))
 		err(2, "NVRAM_INIT");
 	first = read_clock(rtc);
+	if (first < 0)
+		err(2, "RTC_RD_TIME");
 	start = now_s();
 	while (now_s() - start < seconds) {
 		double before = now_s() - start;
-		time_t passed = read_clock(rtc) - first;
+		time_t now = read_clock(rtc), passed = now - first;
 
 		/* The first reading was anywhere within its second. */
-		if (passed < (time_t)before || passed > now_s() - start + 1.1)
+		if (now < 0 || passed < (time_t)before || passed > now_s() - start + 1.1)
 			wrong_times++;
 		wrong_ram += ram_round(ram, rounds++);
 	}

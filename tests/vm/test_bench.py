@@ -245,6 +245,26 @@ def test_what_cannot_be_set_up_is_123(words, reason):
     assert reason in done.stderr
 
 
+def test_a_kernel_the_guest_cannot_live_on_is_123(tmp_path):
+    (tmp_path / "Makefile").write_text("")
+    (tmp_path / "include/config").mkdir(parents=True)
+    (tmp_path / "include/config/kernel.release").write_text("6.1.99-mine\n")
+    config = "".join(f"{symbol}=y\n" for symbol in kernels.NEEDED)
+    (tmp_path / ".config").write_text(config.replace("CONFIG_PCI=y", "# CONFIG_PCI is not set"))
+    done = vm_words("run", "--no-tree", "--kdir", tmp_path, "--", "true")
+    assert done.returncode == 123
+    assert "kernel 6.1.99-mine lacks what the bench needs: CONFIG_PCI" in done.stderr
+    (tmp_path / ".config").write_text(config)
+    done = vm_words("run", "--no-tree", "--kdir", tmp_path, "--", "true")
+    assert done.returncode == 123 and "no such kernel image" in done.stderr
+
+
+def test_a_guest_without_its_channel_is_123_at_once(vm):
+    """PID 1 cannot tell the host: what it says on the console counts."""
+    done = vm("true", append="pci=off", timeout=120, check=False)
+    assert done.status == 123 and "no channel to the host" in done.stderr
+
+
 def test_a_module_for_another_kernel_is_123(trouble):
     done = vm_words("run", "--no-tree", "--flavour", "generic", "--modules", trouble, "--", "true")
     assert done.returncode == 123 and "is built for 6.1." in done.stderr

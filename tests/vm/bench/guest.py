@@ -187,6 +187,9 @@ class _Run:
             if self.setup:
                 say(self.setup)
             return EXIT_KERNEL
+        told = re.search(r"^bench: (.*)$", log_text, re.M)
+        if self.setup is None and self.status is None and told:
+            self.setup = told[1]        # PID 1 found no way to say so but the console
         if self.setup is not None:
             say(self.setup)
             print(_tail(console.kmsg_text(bytes(self.kmsg)) or log_text, 8), file=sys.stderr)

@@ -17,6 +17,10 @@ from pathlib import Path
 from .apt import Apt, Package, version_key
 from .common import BenchError, cache_dir, locked, output_of, say
 
+# What the bench's guest lives on; distributions have all of it.
+NEEDED = ("CONFIG_PCI", "CONFIG_SYSFS", "CONFIG_DEVTMPFS", "CONFIG_PROC_FS", "CONFIG_TMPFS",
+          "CONFIG_BLK_DEV_INITRD", "CONFIG_SERIAL_8250_CONSOLE", "CONFIG_MODULES")
+
 FLAVOURS = {"cloud": "-cloud", "generic": "", "rt": "-rt"}
 
 # Which Debian release carries which kernel that this machine's compiler can build modules for.
@@ -49,10 +53,14 @@ class Kernel:
 
     def has_config(self, symbol: str) -> bool:
         """True if the kernel's configuration has the symbol as y or m."""
-        if self.config is None:
-            return False
-        text = self.config.read_text(encoding="utf-8", errors="replace")
+        text = _read(self.config) if self.config else ""
         return re.search(rf"^{re.escape(symbol)}=[ym]$", text, re.M) is not None
+
+    def missing_config(self) -> list[str]:
+        """What the bench needs and the configuration lacks; empty if there is none to read."""
+        if not self.config or not self.config.is_file():
+            return []
+        return [symbol for symbol in NEEDED if not self.has_config(symbol)]
 
 
 def _home() -> Path:
