@@ -17,6 +17,7 @@
 #include <linux/sysfs.h>
 #include <linux/utsname.h>
 #include <rt/status.h>
+#include "compat/compat.h"
 #include "pipeline/x86/idle.h"
 #include "pipeline/x86/install.h"
 #include "pipeline/x86/lapic.h"
@@ -138,6 +139,18 @@ static struct attribute *status_files[] = {
 	&idle_file.attr, &pipeline_file.attr, &irqs_file.attr, &policy_file.attr, &tasks_file.attr, NULL
 };
 
+/* Addresses are root's business: every slot of the kernel, for whoever wants to check them. */
+static ssize_t slots_list_read(struct file *file, struct kobject *kobj,
+			       compat_bin_attribute *attr, char *buf, loff_t offset, size_t count)
+{
+	return pl_slots_read(buf, offset, count);
+}
+
+static const struct bin_attribute slots_list_file = {
+	.attr = { .name = "slots_list", .mode = 0400 },
+	.read = slots_list_read,
+};
+
 static const struct attribute_group status_group = { .attrs = status_files };
 
 /* ---- before the machine sleeps or stops ---- */
@@ -195,6 +208,7 @@ static int __init tactus_init(void)
 		goto exec;
 	rt_kobj = kobject_create_and_add("tactus", kernel_kobj);
 	err = rt_kobj ? sysfs_create_group(rt_kobj, &status_group) : -ENOMEM;
+	err = err ?: sysfs_create_bin_file(rt_kobj, &slots_list_file);
 	if (err)
 		goto kobj;
 	register_pm_notifier(&sleep_notifier);

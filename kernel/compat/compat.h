@@ -71,4 +71,12 @@ static inline void compat_module_text(const struct module *mod, enum compat_text
 #define compat_fred_enabled() false
 #endif
 
+/* ---- sysfs: the read function of a binary file, 6.13: const ---- */
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#define compat_bin_attribute const struct bin_attribute
+#else
+#define compat_bin_attribute struct bin_attribute
+#endif
+
 #endif

@@ -575,12 +575,10 @@ static bool inside_slot(unsigned long addr)
 	const struct pl_text *text;
 
 	list_for_each_entry(text, &texts, node) {
-		unsigned int low = 0, high = text->kinds[PL_SLOT_CLI] +
-			text->kinds[PL_SLOT_STI] + text->kinds[PL_SLOT_SAVE_FL];
+		unsigned int low = 0, high = pl_text_scanned(text);
 
 		if (addr - text->base >= text->bytes)
 			continue;
-		/* Those the scan found come first, in ascending order. */
 		while (low < high) {
 			unsigned int middle = (low + high) / 2;
 
@@ -896,7 +894,7 @@ void pl_get_summary(struct pl_summary *summary)
 	summary->handed_back = atomic_read(&handed_back);
 	list_for_each_entry(text, &texts, node) {
 		summary->cli += text->kinds[PL_SLOT_CLI];
-		summary->cli_hard += text->cli_hard;
+		summary->cli_hard += text->kinds[PL_SLOT_CLI_HARD];
 		summary->sti += text->kinds[PL_SLOT_STI];
 		summary->save_fl += text->kinds[PL_SLOT_SAVE_FL];
 		summary->irq += text->kinds[PL_SLOT_IRQ];
@@ -921,4 +919,27 @@ ssize_t pl_stats_show(char *buf)
 				       s->eoi_swallowed, s->eoi_held, s->lines_masked);
 	}
 	return bytes;
+}
+
+ssize_t pl_slots_read(char *buf, loff_t offset, size_t count)
+{
+	unsigned int first = div_u64(offset, PL_SLOT_LINE), i;
+	size_t done = 0;
+
+	if (offset % PL_SLOT_LINE)
+		return -EINVAL;
+	mutex_lock(&install_mutex);
+	for (i = first; kernel_text && i < kernel_text->count; i++) {
+		const struct pl_slot *slot = &kernel_text->slots[i];
+		char line[PL_SLOT_LINE + 1];
+
+		if (done + PL_SLOT_LINE > count)
+			break;
+		scnprintf(line, sizeof(line), "%016lx %-8s\n", slot->addr,
+			  pl_slot_name[slot->kind]);
+		memcpy(buf + done, line, PL_SLOT_LINE);
+		done += PL_SLOT_LINE;
+	}
+	mutex_unlock(&install_mutex);
+	return done;
 }

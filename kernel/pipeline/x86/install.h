@@ -53,4 +53,14 @@ void pl_get_summary(struct pl_summary *summary);
  */
 ssize_t pl_stats_show(char *buf);
 
+/**
+ * pl_slots_read - list the kernel's slots, a line of PL_SLOT_LINE bytes each: address, kind
+ * @offset: whole lines only, as with @count
+ *
+ * Context: Linux process; may sleep.
+ * Return: bytes written to @buf, or -EINVAL.
+ */
+#define PL_SLOT_LINE 26
+ssize_t pl_slots_read(char *buf, loff_t offset, size_t count);
+
 #endif

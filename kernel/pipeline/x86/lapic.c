@@ -42,6 +42,7 @@ static u64 ns_per_tsc, tsc_per_ns;	/* << NS_SHIFT */
 
 /**
  * struct shot - the two ways the APIC's timer can be one-shot
+ * @name: for the status
  * @arm: interrupt in @wait_ns
  * @disarm: do not interrupt
  * @left_ns: until the interrupt that Linux asked for; 0 if it was due or there is none

@@ -34,6 +34,17 @@ static const struct {
 	[PL_SLOT_SAVE_FL] = { { 0x9c, 0x58, 0x0f, 0x1f, 0x40, 0x00 }, pl_save_fl },
 };
 
+const char *const pl_slot_name[PL_SLOT_KINDS] = {
+	[PL_SLOT_CLI] = "cli",
+	[PL_SLOT_STI] = "sti",
+	[PL_SLOT_SAVE_FL] = "save_fl",
+	[PL_SLOT_CLI_HARD] = "cli_hard",
+	[PL_SLOT_IRQ] = "irq",
+	[PL_SLOT_EXC] = "exc",
+	[PL_SLOT_NMI] = "nmi",
+	[PL_SLOT_MISC] = "misc",
+};
+
 /*
  * Functions (by prefix) whose cli stays native: on their way from a cli there back
  * to assembly they must be hard-off, since the return to user mode or the return
@@ -117,7 +128,7 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
 
 	if (err)
 		return err;
-	if (rel != distance) {
+	if (target && rel != distance) {
 		pr_err("refused: %pS is out of a call's reach of %pS; nothing was changed\n",
 		       target, (void *)addr);
 		return -EOPNOTSUPP;
@@ -127,9 +138,13 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
 	slot->kind = kind;
 	slot->bytes = bytes;
 	memcpy(slot->old, (const void *)addr, bytes);
-	slot->new[0] = opcode;
-	memcpy(slot->new + 1, &rel, sizeof(rel));
-	memset(slot->new + CALL_BYTES, 0x90, sizeof(slot->new) - CALL_BYTES);
+	if (target) {
+		slot->new[0] = opcode;
+		memcpy(slot->new + 1, &rel, sizeof(rel));
+		memset(slot->new + CALL_BYTES, 0x90, sizeof(slot->new) - CALL_BYTES);
+	} else {
+		memcpy(slot->new, slot->old, sizeof(slot->new));
+	}
 	text->kinds[kind]++;
 	return 0;
 }
@@ -203,11 +218,11 @@ int pl_text_scan(struct pl_text *text)
 		if (!err)
 			continue;
 		err = 0;
-		if (kind == PL_SLOT_CLI && stays_hard(cursor->name)) {
-			text->cli_hard++;
-			continue;
-		}
-		err = pl_text_add(text, addr, kind, OP_CALL, signature[kind].target, SLOT_BYTES);
+		if (kind == PL_SLOT_CLI && stays_hard(cursor->name))
+			err = pl_text_add(text, addr, PL_SLOT_CLI_HARD, 0, NULL, SLOT_BYTES);
+		else
+			err = pl_text_add(text, addr, kind, OP_CALL, signature[kind].target,
+					  SLOT_BYTES);
 		if (err)
 			break;
 	}
@@ -270,6 +285,8 @@ void pl_text_write(struct pl_text *text, bool on)
 		u8 *to = text->alias.to + (slot->addr - text->base);
 		u64 word;
 
+		if (slot->kind == PL_SLOT_CLI_HARD)
+			continue;
 		if (to + sizeof(word) > text->alias.end) {
 			memcpy(to, on ? slot->new : slot->old, slot->bytes);
 			continue;

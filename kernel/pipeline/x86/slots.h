@@ -16,6 +16,7 @@ enum pl_slot_kind {
 	PL_SLOT_CLI,
 	PL_SLOT_STI,
 	PL_SLOT_SAVE_FL,
+	PL_SLOT_CLI_HARD,	/* stays native; kept to be checked and listed */
 	PL_SLOT_IRQ,		/* call of an interrupt's C handler */
 	PL_SLOT_EXC,		/* call of an exception's C handler */
 	PL_SLOT_NMI,		/* call of an IST exception's C handler */
@@ -36,7 +37,6 @@ struct pl_slot {
  * @base, @bytes: the stretch
  * @slots, @count, @room: its slots
  * @kinds: how many of each kind
- * @cli_hard: cli sites that stay native
  */
 struct pl_text {
 	struct list_head node;
@@ -45,8 +45,10 @@ struct pl_text {
 	struct pl_alias alias;
 	struct pl_slot *slots;
 	unsigned int count, room;
-	unsigned int kinds[PL_SLOT_KINDS], cli_hard;
+	unsigned int kinds[PL_SLOT_KINDS];
 };
+
+extern const char *const pl_slot_name[PL_SLOT_KINDS];
 
 /** pl_text_open - prepare a stretch of text; returns it or an ERR_PTR. May sleep. */
 struct pl_text *pl_text_open(struct module *mod, unsigned long base, unsigned long bytes);
@@ -62,10 +64,17 @@ void pl_text_close(struct pl_text *text);
  */
 int pl_text_scan(struct pl_text *text);
 
+/** pl_text_scanned - how many slots pl_text_scan() found; they come first, in ascending order */
+static inline unsigned int pl_text_scanned(const struct pl_text *text)
+{
+	return text->kinds[PL_SLOT_CLI] + text->kinds[PL_SLOT_STI] +
+	       text->kinds[PL_SLOT_SAVE_FL] + text->kinds[PL_SLOT_CLI_HARD];
+}
+
 /**
  * pl_text_add - a slot at @addr becomes a call or jump
  * @opcode: 0xe8 (call) or 0xe9 (jmp)
- * @target: where to
+ * @target: where to; NULL: nowhere, the slot is only checked and listed
  * @bytes: of the slot, 5 or 6
  *
  * Return: 0, -ENOMEM, -EOPNOTSUPP (target out of reach).
