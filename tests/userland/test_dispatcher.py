@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import tactus
-from conftest import PACKAGE, FakeMachine
+from fakes import PACKAGE, FakeMachine
 from tactus import cli, commands
 
 MANUAL = PACKAGE.parents[1] / "man/tactus.1"

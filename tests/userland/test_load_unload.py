@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import FakeMachine
+from fakes import FakeMachine
 from tactus import cli, machine as machine_module
 
 ALL = {"tactus_core", "tactus", "tactus_rm", "rtfifo"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import FakeMachine
+from fakes import FakeMachine
 from tactus import cli, sysfs
 
 FILES = {

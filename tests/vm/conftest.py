@@ -1,110 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The bench as a fixture: each `vm(...)` is one real run of the command `tests/vm/vm`.
-
-    def test_it(vm):
-        done = vm("cat /sys/kernel/tactus/state", modules="tactus")
-        assert done.stdout == "active\n"
-
-A status of 123 to 125 (no set-up, hang, kernel trouble) fails the test at once with the
-bench's reason, unless the call says `check=False`.
 """
 
 from __future__ import annotations
 
-import shlex
-import subprocess
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).resolve().parent
-VM = HERE / "vm"
-
-# What `kernel`-parametrised tests run on; a flavour more costs one more boot of each.
-KERNELS = [("6.1", "cloud"), ("6.1", "generic")]
-
-
-@dataclass(frozen=True)
-class Result:
-    """How a run ended. `stderr` holds the bench's reason beside the command's own words."""
-
-    stdout: str
-    stderr: str
-    status: int
-    console: str
-    files: Path
-
-    def get(self, name: str) -> bytes:
-        """The content of a file that the run's `get` named, by its base name."""
-        return (self.files / name).read_bytes()
-
-
-Vm = Callable[..., Result]
-
-
-def run_vm(
-    folder: Path,
-    command: str,
-    *,
-    modules: str | Iterable[str] = "",
-    with_modules: str | Iterable[str] = "",
-    kernel: str | tuple[str, str] = "6.1",
-    flavour: str = "cloud",
-    smp: int = 1,
-    icount: bool = False,
-    busy: bool = False,
-    put: Mapping[str | Path, str] | Iterable[str | Path] = (),
-    get: Iterable[str] = (),
-    timeout: float = 180,
-    allow: Iterable[str] = (),
-    append: str = "",
-    qemu: str = "",
-    extra: Iterable[str] = (),
-    check: bool = True,
-) -> Result:
-    """One `vm run`. `put` maps host to guest paths, or lists host paths; `get` lists guest paths,
-    whose files end up in Result.files under their base names; `kernel` may be (series, flavour)."""
-    if isinstance(kernel, tuple):
-        kernel, flavour = kernel
-    number = len(list(folder.glob("run*")))
-    files = folder / f"run{number}"
-    files.mkdir()
-    log = folder / f"run{number}.console"
-    words = [str(VM), "run", "--kernel", kernel, "--flavour", flavour, "--smp", str(smp),
-             "--timeout", str(timeout), "--log", str(log)]
-    words += ["--icount"] * icount + ["--busy"] * busy
-    for option, value in (("--modules", modules), ("--with-modules", with_modules)):
-        text = value if isinstance(value, str) else " ".join(value)
-        if text:
-            words += [option, text]
-    puts = [f"{host}:{guest}" for host, guest in put.items()] if isinstance(put, Mapping) else [
-        str(host) for host in put]
-    for spec in puts:
-        words += ["--put", spec]
-    for guest in get:
-        words += ["--get", f"{guest}:{files / Path(guest).name}"]
-    for pattern in allow:
-        words += ["--allow", pattern]
-    if append:
-        words += [f"--append={append}"]
-    if qemu:
-        words += [f"--qemu={qemu}"]
-    words += [*extra, "--", command]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                          timeout=timeout + 600)
-    result = Result(
-        stdout=done.stdout.decode(errors="replace"),
-        stderr=done.stderr.decode(errors="replace"),
-        status=done.returncode,
-        console=log.read_text(encoding="utf-8") if log.is_file() else "",
-        files=files,
-    )
-    if check and done.returncode in (123, 124, 125):
-        pytest.fail(f"{shlex.join(words)}\nended with {done.returncode}:\n{result.stderr}\n"
-                    f"its stdout:\n{result.stdout[-3000:]}", pytrace=False)
-    return result
+from vmrun import KERNELS, Vm, run_vm
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import re
 import pytest
 
 import programs
-from conftest import Vm
+from vmrun import Vm
 
 UART = "-chardev null,id=uart -device isa-serial,chardev=uart,index=2,iobase=0x3e8,irq=3"
 ACTIVE = "tactus_core tactus"

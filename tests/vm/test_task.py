@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Result, Vm
+from vmrun import Result, Vm
 
 SOURCE = Path(__file__).parent / "modules" / "task_test" / "task_test.c"
 MODULES = "tactus_core tactus task_test"
@@ -104,6 +104,18 @@ def test_module_leaves_tasks_behind(vm: Vm) -> None:
     assert "without cancelling 2 RT timers" in said
     assert "without unregistering its policy backwards" in said
     assert lines[-1] == "unloaded"
+
+
+def test_printk(vm: Vm) -> None:
+    """Texts arrive whole, in order, at their level; lost ones are counted."""
+    result = vm("echo printk > /proc/task_test; dmesg -r", modules=MODULES, icount=True)
+    said = re.findall(r"^<(\d)>\[.*\] task_test says (\d+)$", result.stdout, re.MULTILINE)
+    assert all(level == "5" for level, _ in said)
+    numbers = [int(number) for _, number in said]
+    assert numbers[:8] == list(range(8))
+    assert numbers[8:] == list(range(len(numbers) - 8))
+    lost = re.search(r"tactus: (\d+) messages of RT code were lost", result.stdout)
+    assert lost and int(lost[1]) + len(numbers) == 5009
 
 
 @pytest.mark.parametrize("policy", ["rm", "edf"])
