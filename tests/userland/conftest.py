@@ -4,7 +4,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes import FakeMachine
+from fakes import RELEASE, FakeMachine
 
 
 @pytest.fixture

@@ -1,4 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
+"""The bench as a fixture: each `vm(...)` is one real run of the command `tests/vm/vm`.
+
+    def test_it(vm):
+        done = vm("cat /sys/kernel/tactus/state", modules="tactus")
+        assert done.stdout == "active\n"
+
+A status of 123 to 125 (no set-up, hang, kernel trouble) fails the test at once with the
+bench's reason, unless the call says `check=False`.
 """
 
 from __future__ import annotations

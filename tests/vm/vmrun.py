@@ -1,12 +1,5 @@
-"""One run of the command `tests/vm/vm`, for tests; the fixtures of conftest.py hand it out."""The bench as a fixture: each `vm(...)` is one real run of the command `tests/vm/vm`.
-
-    def test_it(vm):
-        done = vm("cat /sys/kernel/tactus/state", modules="tactus")
-        assert done.stdout == "active\n"
-
-A status of 123 to 125 (no set-up, hang, kernel trouble) fails the test at once with the
-bench's reason, unless the call says `check=False`.
-"""
+# SPDX-License-Identifier: GPL-2.0
+"""One run of the command `tests/vm/vm`, for tests; conftest.py hands it out as a fixture."""
 
 from __future__ import annotations
 
