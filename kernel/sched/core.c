@@ -72,9 +72,9 @@ static RTIME deadline_after(const RT_TASK *task, RTIME release)
 	return release + relative;
 }
 
+/* The job is @release's, whether it begins now or is in progress, blocked perhaps. */
 static void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 {
-	task->state = CORE_READY;
 	task->release = release;
 	task->deadline = deadline_after(task, release);
 	task->next_release = release + task->period;
@@ -84,6 +84,7 @@ static void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 {
 	task->releases++;
+	task->state = CORE_READY;
 	set_job(rq, task, release);
 }
 
@@ -116,9 +117,33 @@ void core_release_timer(struct rt_timer *timer)
 
 void core_release(struct rt_rq *rq, RT_TASK *task)
 {
+	if (task->state == CORE_BLOCKED) {
+		core_unblock(rq, task);
+		return;
+	}
 	timerq_remove_release(&rq->timers, &task->timer);
 	begin_job(rq, task, task->next_release);
 	enqueue(rq, task);
+}
+
+void core_block(struct rt_rq *rq, RTIME until)
+{
+	RT_TASK *task = rq->curr;
+
+	if (task->state != CORE_READY)
+		return;		/* killed by another CPU while it came here */
+	dequeue(rq, task);
+	task->state = CORE_BLOCKED;
+	if (until != RT_NO_DEADLINE)
+		timerq_add_release(&rq->timers, &task->timer, until);
+}
+
+void core_unblock(struct rt_rq *rq, RT_TASK *task)
+{
+	timerq_remove_release(&rq->timers, &task->timer);
+	task->state = CORE_READY;
+	if (!task->suspended)
+		enqueue(rq, task);
 }
 
 int core_check_periodic(RTIME start, RTIME period)
@@ -150,13 +175,14 @@ int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME perio
 
 	if (error)
 		return error;
-	timerq_remove_release(&rq->timers, &task->timer);
+	if (task->state == CORE_WAITING)
+		timerq_remove_release(&rq->timers, &task->timer);
 	if (at_once)
 		start += (u64)(now - start) / (u64)period * period;
 	task->period = period;
 	task->next_release = start;
 
-	if (task->state != CORE_READY) {
+	if (task->state != CORE_READY && task->state != CORE_BLOCKED) {
 		if (at_once && !task->suspended) {
 			begin_job(rq, task, start);
 			enqueue(rq, task);
@@ -213,7 +239,8 @@ void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
 	}
 	task->suspended = 1;
 	dequeue(rq, task);
-	timerq_remove_release(&rq->timers, &task->timer);
+	if (task->state == CORE_WAITING)
+		timerq_remove_release(&rq->timers, &task->timer);
 }
 
 void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
@@ -234,10 +261,11 @@ void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 		begin_job(rq, task, task->next_release);
 	} else if (task->period) {
 		skip_releases(task, now, false);
-	} else {
+	} else if (task->state != CORE_BLOCKED) {
 		begin_job(rq, task, now);
 	}
-	enqueue(rq, task);
+	if (task->state == CORE_READY)
+		enqueue(rq, task);
 }
 
 /* Coming and going. */
@@ -453,5 +481,7 @@ const char *core_state_name(const struct rt_rq *rq, const RT_TASK *task)
 		return "dormant";
 	if (task->state == CORE_WAITING)
 		return "waiting";
+	if (task->state == CORE_BLOCKED)
+		return "blocked";
 	return rq->curr == task ? "running" : "ready";
 }

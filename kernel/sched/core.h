@@ -11,6 +11,7 @@
  *   WAITING   1          0       -               the same; releases are skipped
  *   READY     0          1       -               in a job: running or wants to
  *   READY     1          0       -               in a job, stopped
+ *   BLOCKED   0/1        0       (its end)       in a job, waiting for something else
  *   DEAD      -          0       -               never runs again
  *
  * "queued" is exactly "the policy has been told enqueue, and not yet dequeue".
@@ -31,6 +32,7 @@ enum core_task_state {
 	CORE_DORMANT,
 	CORE_WAITING,
 	CORE_READY,
+	CORE_BLOCKED,
 };
 
 /**
@@ -88,7 +90,7 @@ int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME perio
 /* Marks the timer of a task; the executive calls core_release() in its place. */
 void core_release_timer(struct rt_timer *timer);
 
-/** core_release - @task's release timer is due; it is still queued */
+/** core_release - @task's timer is due: a release, or the end of its sleep; it is still queued */
 void core_release(struct rt_rq *rq, RT_TASK *task);
 
 /**
@@ -97,6 +99,12 @@ void core_release(struct rt_rq *rq, RT_TASK *task);
  * Return: 0, -ETIMEDOUT (the next one has begun, late), -EPERM (not periodic).
  */
 int core_wait(struct rt_rq *rq, RTIME now);
+
+/** core_block - rq->curr waits, with its job, until core_unblock() or @until (RT_NO_DEADLINE: none) */
+void core_block(struct rt_rq *rq, RTIME until);
+
+/** core_unblock - @task, which is blocked, goes on with its job */
+void core_unblock(struct rt_rq *rq, RT_TASK *task);
 
 /** core_suspend - @self: by the task's own code; the task may go on if !suspended then */
 void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self);

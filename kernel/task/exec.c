@@ -252,12 +252,19 @@ int rt_exec_init(void)
 	cpus_read_unlock();
 	assert_init();
 	rt_sched_init();
+	error = rt_printk_init();
+	if (error)
+		goto cpus;
 	error = rt_reap_init();
 	if (error)
-		free_cpus();
-	return error;
+		goto printk;
+	return 0;
 fail:
 	cpus_read_unlock();
+	goto cpus;
+printk:
+	rt_printk_exit();
+cpus:
 	free_cpus();
 	return error;
 }
@@ -267,5 +274,6 @@ void rt_exec_exit(void)
 	rt_reap_exit();
 	rt_sched_exit();
 	assert_exit();
+	rt_printk_exit();
 	free_cpus();
 }

@@ -112,6 +112,10 @@ void rt_reap_exit(void);
 void rt_reap_later(RT_TASK *task);
 void rt_reap_forget(RT_TASK *task);
 
+/* task/printk.c */
+int rt_printk_init(void);
+void rt_printk_exit(void);
+
 /* task/task.c; rt_exec_mutex held. */
 void rt_task_free(RT_TASK *task);
 

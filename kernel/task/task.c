@@ -168,6 +168,29 @@ int rt_task_wait(void)
 }
 EXPORT_SYMBOL_GPL(rt_task_wait);
 
+int rt_task_sleep_until(RTIME when)
+{
+	struct rt_cpu *cpu;
+	unsigned long flags;
+
+	if (rt_context() != RT_CONTEXT_TASK)
+		return -EPERM;
+	if (when < 0)
+		return -EINVAL;
+	flags = pl_hard_save();
+	cpu = this_cpu_ptr(&rt_cpus);
+	if (when > pl_clock()) {
+		hardlock(&cpu->lock);
+		core_block(&cpu->rq, when);
+		rt_exec_arm(cpu);
+		hardunlock(&cpu->lock);
+		rt_exec_resched();
+	}
+	pl_hard_restore(flags);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rt_task_sleep_until);
+
 /* Birth. */
 
 /* What rt_switch() finds on the stack of a task that has not run yet. */

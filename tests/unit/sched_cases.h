@@ -508,6 +508,64 @@ static void sched_case_wakeup_before_suspend(void)
 	CHECK_EQ(a->releases, 4);
 }
 
+static void sched_case_sleep_inside_a_job(void)
+{
+	RT_TASK *a, *b;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add_periodic(0, 1, 100, 50);
+	b = sim_add(1, 2);
+	core_wakeup(&sim_rq, b, 0);
+	sim_advance(100);
+	CHECK(sim_pick() == a);
+	core_block(&sim_rq, 130);
+	CHECK(sim_pick() == b);
+	sim_advance(129);
+	CHECK(sim_pick() == b);
+	sim_advance(130);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 100);
+	CHECK_EQ(a->releases, 1);
+	/* Suspended while it sleeps: it must be woken up as well, and the clock runs on. */
+	core_block(&sim_rq, 140);
+	core_suspend(&sim_rq, a, false);
+	sim_advance(140);
+	CHECK(sim_pick() == b);
+	core_wakeup(&sim_rq, a, 141);
+	CHECK(sim_pick() == a);
+	core_block(&sim_rq, 170);
+	core_suspend(&sim_rq, a, false);
+	core_wakeup(&sim_rq, a, 160);
+	CHECK(sim_pick() == b);
+	CHECK_EQ(a->skipped, 1);
+	/* A new period does not end the sleep. */
+	CHECK_EQ(core_make_periodic(&sim_rq, a, 165, 20, 165), 0);
+	CHECK(sim_pick() == b);
+	sim_advance(170);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 165);
+	CHECK_EQ(core_wait(&sim_rq, 171), 0);
+	CHECK_EQ(a->next_release, 185);
+	/* Slept over releases: they are late, not lost. */
+	sim_advance(185);
+	CHECK(sim_pick() == a);
+	core_block(&sim_rq, 230);
+	sim_advance(230);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 231), -ETIMEDOUT);
+	CHECK_EQ(a->release, 205);
+	/* Without an end: until it is unblocked. */
+	CHECK(sim_pick() == a);
+	core_block(&sim_rq, RT_NO_DEADLINE);
+	CHECK(!timerq_due(&sim_rq.timers, ~0ULL));
+	CHECK(sim_pick() == b);
+	core_unblock(&sim_rq, a);
+	CHECK(sim_pick() == a);
+	core_block(&sim_rq, 300);
+	core_kill(&sim_rq, a);
+	CHECK(!timerq_due(&sim_rq.timers, ~0ULL));
+}
+
 static void sched_case_suspended_before_start(void)
 {
 	RT_TASK *a, *b;
@@ -727,6 +785,7 @@ static void sched_case_bad_policies(void)
 	do(sched_case_suspend_a_waiting_task)		\
 	do(sched_case_suspend_inside_a_job)		\
 	do(sched_case_wakeup_before_suspend)		\
+	do(sched_case_sleep_inside_a_job)		\
 	do(sched_case_suspended_before_start)		\
 	do(sched_case_kill)				\
 	do(sched_case_limit)				\

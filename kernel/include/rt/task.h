@@ -195,6 +195,18 @@ int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline);
 int rt_task_wait(void);
 
 /**
+ * rt_task_sleep_until - let the job rest until a moment
+ * @when: ns of rt_get_time(); at or before now: it returns at once
+ *
+ * The job goes on afterwards: sleeping is no rt_task_wait(). Releases that pass meanwhile
+ * are overruns. Suspending the task does not stop the clock.
+ *
+ * Context: RT task only.
+ * Return: 0, -EINVAL (negative @when), -EPERM (not called by an RT task).
+ */
+int rt_task_sleep_until(RTIME when);
+
+/**
  * rt_task_suspend - stop a task until it is woken up
  * @task: initialised; may be the caller, and may be suspended already
  *

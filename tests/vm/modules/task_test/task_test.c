@@ -23,6 +23,7 @@
 #include <linux/uaccess.h>
 
 #include <rt/context.h>
+#include <rt/printk.h>
 #include <rt/sched.h>
 #include <rt/task.h>
 #include <rt/timer.h>
@@ -425,6 +426,75 @@ static void test_makes_itself_periodic(void)
 		EXPECT(results[i], 0);
 	msleep(5);
 	EXPECT(ran, 4);
+	rt_task_delete(&tasks[0]);
+}
+
+static void sleeper(int data)
+{
+	RTIME start = rt_get_time();
+
+	results[0] = rt_task_sleep_until(-1);
+	results[1] = rt_task_sleep_until(start - 5);
+	results[2] = rt_task_sleep_until(start + 3 * MS);
+	moments[0] = rt_get_time() - start;
+	results[3] = rt_task_sleep_until(start + 4 * MS);
+	moments[1] = rt_get_time() - start;
+	note(data);
+	rt_task_sleep_until(RT_NO_DEADLINE - 1);
+	note(99);
+}
+
+static void test_sleep(void)
+{
+	forget();
+	EXPECT(rt_task_sleep_until(0), -EPERM);
+	EXPECT(rt_task_init(&tasks[0], sleeper, 1, STACK, 1), 0);
+	EXPECT(rt_task_wakeup(&tasks[0]), 0);
+	EXPECT(UNTIL(READ_ONCE(ran) == 1), true);
+	EXPECT(results[0], -EINVAL);
+	for (int i = 1; i < 4; i++)
+		EXPECT(results[i], 0);
+	EXPECT(moments[0] >= 3 * MS && moments[0] < 3 * MS + MS / 100, true);
+	EXPECT(moments[1] >= 4 * MS && moments[1] < 4 * MS + MS / 100, true);
+	/* Deleted in its sleep. */
+	EXPECT(rt_task_delete(&tasks[0]), 0);
+	EXPECT(ran, 1);
+}
+
+/* ---- messages ---- */
+
+static void talker(int data)
+{
+	/* Inside a section of Linux with interrupts off, where it cannot print. */
+	for (int i = 0; i < data; i++)
+		results[i % 8] = rt_printk(KERN_NOTICE "task_test says %d\n", i);
+	results[8] = rt_printk("%s", test_name);
+	note(1);
+}
+
+static void test_printk(void)
+{
+	unsigned long flags;
+
+	forget();
+	EXPECT(rt_printk("task_test in Linux\n"), 19);
+	EXPECT(rt_task_init(&tasks[0], talker, 8, STACK, 1), 0);
+	EXPECT(rt_task_set_cpu(&tasks[0], 0), 0);
+	local_irq_save(flags);
+	EXPECT(rt_task_wakeup(&tasks[0]), 0);
+	local_irq_restore(flags);
+	EXPECT(UNTIL(READ_ONCE(ran) == 1), true);
+	for (int i = 0; i < 8; i++)
+		EXPECT(results[i], strlen(KERN_NOTICE "task_test says 1\n"));
+	EXPECT(results[8], strlen("printk"));
+	rt_task_delete(&tasks[0]);
+
+	/* More than fits. */
+	EXPECT(rt_task_init(&tasks[0], talker, 5000, STACK, 1), 0);
+	EXPECT(rt_task_wakeup(&tasks[0]), 0);
+	EXPECT(UNTIL(READ_ONCE(ran) == 2), true);
+	EXPECT(results[0], -ENOSPC);
+	EXPECT(results[8], -ENOSPC);
 	rt_task_delete(&tasks[0]);
 }
 
@@ -1300,6 +1370,8 @@ static const struct {
 	TEST(start_in_the_past),
 	TEST(overrun),
 	TEST(makes_itself_periodic),
+	TEST(sleep),
+	TEST(printk),
 	TEST(priorities),
 	TEST(first_come_first_served),
 	TEST(preemption_keeps_the_place),

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "check.h"
+#include "task/textring.c"
+#include "textring_cases.h"
+
+#define CALL(name) name();
+
+int main(void)
+{
+	TEXTRING_CASES(CALL)
+	return 0;
+}
