@@ -24,6 +24,6 @@
  * Context: any; wait-free but for the formatting. It takes a few thousand instructions.
  * Return: the length of the text, -ENOSPC (lost: the buffer is full).
  */
-__printf(1, 2) int rt_printk(const char *fmt, ...);
+int rt_printk(const char *fmt, ...) __printf(1, 2);
 
 #endif
