@@ -74,7 +74,8 @@ def test_every_public_function_is_documented() -> None:
         text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
         declared |= set(re.findall(r"^[\w *]*?\b(\w+)\([^;{}]*\)(?:;|\n\{)", text, re.MULTILINE))
     macros = {"rt_sched_module", "module_init", "module_exit"}
-    assert declared - macros - set(kernel_docs()) == set()
+    declared = {name for name in declared - macros if not name.startswith("__")}  # attributes
+    assert declared - set(kernel_docs()) == set()
 
 
 @pytest.mark.parametrize("page", sorted(
