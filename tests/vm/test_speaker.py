@@ -161,6 +161,19 @@ def test_appendix_b_is_the_thesis_text() -> None:
     assert hashlib.sha256(words.encode()).hexdigest() == APPENDIX_B_SHA256
 
 
+def test_an_old_program_needs_one_line_of_kbuild(tmp_path: Path) -> None:
+    """Built as a user would, outside of the tree, and without a warning."""
+    text = (TREE / "examples" / "appendix_b" / "appendix_b.c").read_bytes()
+    (tmp_path / "old.c").write_bytes(text)
+    include = "include $(TACTUS)/kernel/include/v05/v05.mk"
+    (tmp_path / "Kbuild").write_text(f"obj-m := old.o\n{include}\n")
+    command = [str(HERE / "vm"), "build", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr
+    assert (tmp_path / "old.ko").exists()
+
+
 def test_appendix_b_plays_and_unloads_in_its_own_order(
     vm: Vm, short: Path, probe: Path, tmp_path: Path
 ) -> None:
