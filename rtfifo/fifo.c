@@ -15,7 +15,7 @@
 #include "rtfifo.h"
 
 unsigned int rtf_count;
-struct rtf **rtf_table;
+struct rtf *rtf_table[RTF_MAX_FIFOS];
 
 /* Writers of the table, and readers that want a reference. The RT side does without. */
 static DEFINE_MUTEX(rtf_table_lock);
@@ -67,6 +67,7 @@ static struct ring_buf *rtf_buf_alloc(u32 size)
 		kfree(buf);
 		return NULL;
 	}
+	buf->cap = bytes;
 	buf->mask = bytes - 1;
 	buf->size = size;
 	return buf;
@@ -375,14 +376,9 @@ int rtf_table_init(unsigned int count)
 {
 	int ret;
 
-	rtf_table = kcalloc(count, sizeof(*rtf_table), GFP_KERNEL);
-	if (!rtf_table)
-		return -ENOMEM;
 	ret = register_module_notifier(&rtf_module_nb);
-	if (ret) {
-		kfree(rtf_table);
+	if (ret)
 		return ret;
-	}
 	rtf_count = count;
 	return 0;
 }
@@ -395,5 +391,4 @@ void rtf_table_exit(void)
 	unregister_module_notifier(&rtf_module_nb);
 	for (i = 0; i < rtf_count; i++)
 		rtf_destroy(i);
-	kfree(rtf_table);
 }

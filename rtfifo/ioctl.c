@@ -12,7 +12,7 @@ static long ioctl_stats(struct rtf *f, struct rtf_stats __user *to)
 		.used_in = ring_used(&f->in.ring),
 		.used_out = ring_used(&f->out.ring),
 		.high_in = READ_ONCE(f->in.ring.high),
-		.high_out = READ_ONCE(f->out.ring.high),
+		.high_out = max(READ_ONCE(f->out.ring.high), ring_used(&f->out.ring)),
 		.openers = atomic_read(&f->openers),
 		.drops = READ_ONCE(f->out.ring.refused),
 		.lost_bytes = READ_ONCE(f->out.ring.lost),

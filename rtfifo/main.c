@@ -3,8 +3,6 @@
 #include <linux/module.h>
 #include "rtfifo.h"
 
-#define RTF_MAX_FIFOS 1024
-
 static unsigned int nfifos = 64;
 module_param(nfifos, uint, 0444);
 MODULE_PARM_DESC(nfifos, "FIFO numbers there are, 1 to 1024 (default 64)");

@@ -12,10 +12,93 @@ void ring_init(struct ring *r, struct ring_index *ix, struct ring_buf *buf)
 	ix->head = RING_INDEX_START;
 	ix->tail = RING_INDEX_START;
 	buf->gen = 1;
+	buf->limit = buf->size;
 	r->ix = ix;
 	r->buf = buf;
 	r->prod_gen = buf->gen;
 	r->prod_from = ix->head;
+}
+
+/* Copy bytes number @at to @at + @n; the caller has checked that n <= cap. */
+static void ring_copy_in(struct ring_buf *b, u32 at, const void *src, u32 n)
+{
+	u32 off = at & b->mask, room = b->cap - off, first = n < room ? n : room;
+
+	memcpy(b->data + off, src, first);
+	memcpy(b->data, (const u8 *)src + first, n - first);
+}
+
+static void ring_copy_out(const struct ring_buf *b, u32 at, void *dst, u32 n)
+{
+	u32 off = at & b->mask, room = b->cap - off, first = n < room ? n : room;
+
+	memcpy(dst, b->data + off, first);
+	memcpy((u8 *)dst + first, b->data, n - first);
+}
+
+/* Remember from which byte on this producer has been using buffer @b. */
+static void ring_prod_note(struct ring *r, struct ring_buf *b, u32 head)
+{
+	if (r->prod_gen == b->gen)
+		return;
+	WRITE_ONCE(r->prod_from, head);
+	smp_store_release(&r->prod_gen, b->gen);		/* (D): publishes prod_from */
+}
+
+/*
+ * The long way of a put: around the end of the buffer, the first one into a new
+ * buffer, and the refusal. It opens the short way for those that follow.
+ */
+int ring_put_long(struct ring *r, const void *src, u32 n)
+{
+	struct ring_index *ix = r->ix;
+	struct ring_buf *b = smp_load_acquire(&r->buf);		/* (C) */
+	u32 head = ix->head;
+	u32 used = head - smp_load_acquire(&ix->tail);		/* (B) */
+	u32 size = READ_ONCE(b->size);
+
+	if (n > size || used > size - n) {
+		WRITE_ONCE(r->refused, r->refused + 1);
+		return -ENOSPC;
+	}
+	ring_prod_note(r, b, head);
+	WRITE_ONCE(b->limit, size);
+	ring_copy_in(b, head, src, n);
+	smp_store_release(&ix->head, head + n);			/* (A): publishes the bytes */
+	return (int)n;
+}
+
+/*
+ * Copy the oldest @n bytes and leave them in the ring, or nothing. Consumer only;
+ * wait-free. Returns @n, or -EAGAIN if there are fewer.
+ */
+int ring_peek(struct ring *r, void *dst, u32 n)
+{
+	u32 tail = r->ix->tail;
+	/* head before buf: see ring_get_short(). */
+	u32 used = smp_load_acquire(&r->ix->head) - tail;	/* (A) */
+	const struct ring_buf *b = smp_load_acquire(&r->buf);	/* (C) */
+
+	if (used < n || n > b->cap)
+		return -EAGAIN;
+	ring_copy_out(b, tail, dst, n);
+	return (int)n;
+}
+
+/* The long way of a get: around the end of the buffer, and the refusal. */
+int ring_get_long(struct ring *r, void *dst, u32 n)
+{
+	int ret = ring_peek(r, dst, n);
+
+	if (ret > 0)
+		ring_consume(r, n);
+	return ret;
+}
+
+static void ring_note_high(struct ring *r, u32 used)
+{
+	if (used > r->high)
+		WRITE_ONCE(r->high, used);
 }
 
 /*
@@ -42,11 +125,27 @@ int ring_put_overwrite(struct ring *r, const void *src, u32 n)
 
 		if (ring_cmpxchg(&ix->tail, tail, want)) {		/* (F) */
 			WRITE_ONCE(r->lost, r->lost + (want - tail));
+			ring_note_high(r, ix->head - tail);
 			break;
 		}
 		tail = smp_load_acquire(&ix->tail);
 	}
 	return ring_put(r, src, n);
+}
+
+/*
+ * Consumer of a ring whose producer may overwrite: give the space of @n bytes back.
+ * @tail is where the consumer began to read; false: the oldest bytes were overwritten
+ * since, what was read is void.
+ */
+bool ring_try_consume(struct ring *r, u32 tail, u32 n)
+{
+	u32 used = smp_load_acquire(&r->ix->head) - tail;
+
+	if (!ring_cmpxchg(&r->ix->tail, tail, tail + n))	/* (B), (F) */
+		return false;
+	ring_note_high(r, used);
+	return true;
 }
 
 /*
@@ -73,12 +172,12 @@ u32 ring_span_used(const struct ring *r, u32 tail, u8 **at)
 {
 	u32 used = smp_load_acquire(&r->ix->head) - tail;		/* (A) */
 	const struct ring_buf *b = smp_load_acquire(&r->buf);
-	u32 off = tail & b->mask, room = b->mask + 1 - off;
+	u32 off = tail & b->mask, room = b->cap - off;
 
 	*at = b->data + off;
 	/* Overwritten since the caller looked at tail: he will find out. */
-	if (used > b->mask + 1)
-		used = b->mask + 1;
+	if (used > b->cap)
+		used = b->cap;
 	return used < room ? used : room;
 }
 
@@ -87,7 +186,7 @@ u32 ring_span_free(const struct ring *r, u32 skip, u8 **at)
 {
 	const struct ring_buf *b = smp_load_acquire(&r->buf);
 	u32 used = r->ix->head - smp_load_acquire(&r->ix->tail) + skip;	/* (B) */
-	u32 off = (r->ix->head + skip) & b->mask, room = b->mask + 1 - off;
+	u32 off = (r->ix->head + skip) & b->mask, room = b->cap - off;
 	u32 size = READ_ONCE(b->size);
 
 	*at = b->data + off;
@@ -104,15 +203,14 @@ void ring_commit(struct ring *r, u32 n)
 
 	ring_prod_note(r, r->buf, head);
 	smp_store_release(&r->ix->head, head + n);		/* (A): publishes the bytes */
-	if (used > r->high)
-		WRITE_ONCE(r->high, used);
+	ring_note_high(r, used);
 }
 
 /* Copy the bytes number @from up to, but not including, @to. */
 static void ring_move(const struct ring_buf *old, struct ring_buf *new, u32 from, u32 to)
 {
 	while (from != to) {
-		u32 off = from & old->mask, n = old->mask + 1 - off;
+		u32 off = from & old->mask, n = old->cap - off;
 
 		if (n > to - from)
 			n = to - from;
@@ -142,6 +240,7 @@ int ring_resize_rt_consumer(struct ring *r, struct ring_buf *new, void (*sync)(v
 	if (head - tail > new->size)
 		return -ENOSPC;
 	new->gen = old->gen + 1;
+	new->limit = new->size;
 	ring_move(old, new, tail, head);
 	smp_store_release(&r->buf, new);			/* (C): publishes the copies */
 	sync();
@@ -174,8 +273,13 @@ int ring_resize_rt_producer(struct ring *r, struct ring_buf *new, void (*sync)(v
 	u32 tail, copied, end;
 
 	WRITE_ONCE(r->keep, true);
-	if (new->size < size)
+	if (new->size < size) {
 		WRITE_ONCE(old->size, new->size);
+		WRITE_ONCE(old->limit, 0);
+		/* A put that had seen the old size may have opened the short way with it. */
+		sync();
+		WRITE_ONCE(old->limit, 0);
+	}
 	sync();
 	/* From here on tail stands still, and the producer lives by the smaller size. */
 	tail = smp_load_acquire(&r->ix->tail);
@@ -185,6 +289,7 @@ int ring_resize_rt_producer(struct ring *r, struct ring_buf *new, void (*sync)(v
 		return -ENOSPC;
 	}
 	new->gen = old->gen + 1;
+	new->limit = 0;						/* (D): the first put leaves a note */
 	copied = smp_load_acquire(&r->ix->head);		/* (A) */
 	ring_move(old, new, tail, copied);
 	smp_store_release(&r->buf, new);			/* (C) */

@@ -29,6 +29,9 @@
 #include "pure.h"
 
 #ifndef __KERNEL__
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
 static inline bool ring_host_cmpxchg(u32 *p, u32 old, u32 new)
 {
 	return __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_ACQ_REL,
@@ -40,6 +43,16 @@ static inline bool ring_host_cmpxchg(u32 *p, u32 old, u32 new)
 /* A full barrier, more than is needed; x86 has no cheaper one. */
 #define ring_cmpxchg(p, old, new) (cmpxchg(p, old, new) == (old))
 #endif
+
+/* @n words of 8 bytes; what is over is the caller's. */
+static __always_inline void ring_copy_words(u8 *to, const u8 *from, u64 n)
+{
+#if defined(__KERNEL__) && defined(CONFIG_X86_64)
+	asm volatile("rep movsq" : "+D" (to), "+S" (from), "+c" (n) : : "memory");
+#else
+	memcpy(to, from, n * 8);
+#endif
+}
 
 #define RING_LINE_BYTES 64
 
@@ -64,8 +77,10 @@ struct ring_index {
 
 struct ring_buf {
 	u8 *data;
-	u32 mask;	/* bytes allocated - 1; a power of two - 1 */
+	u32 cap;	/* bytes allocated: a power of two */
+	u32 mask;	/* cap - 1 */
 	u32 size;	/* bytes it may hold: exactly what was asked for */
+	u32 limit;	/* the same for a producer's short way; 0 sends it the long one */
 	u32 gen;	/* which buffer of its ring this is */
 };
 
@@ -73,11 +88,11 @@ struct ring {
 	struct ring_index *ix;
 	struct ring_buf *buf;
 	bool keep;	/* a resize is at work: overwrite nothing */
+	u32 high;	/* the most bytes in it, as seen whenever Linux moved some */
 
 	/* Written by the producer alone. */
 	u32 prod_gen __attribute__((aligned(RING_LINE_BYTES)));
 	u32 prod_from;	/* the first byte that went to the buffer prod_gen */
-	u32 high;	/* the most bytes that were in the ring */
 	u64 refused;	/* puts that did not fit */
 	u64 lost;	/* bytes that were overwritten before they were read */
 };
@@ -106,62 +121,65 @@ static inline u32 ring_free(const struct ring *r)
 }
 
 /*
- * Most messages are a few words: spare them the call (and the start-up cost) of
- * memcpy. The sizes are constants here, so each is one load and one store.
+ * A memcpy for short messages, without a call: up to 32 bytes go by moves of fixed
+ * size that may overlap, the rest by words.
  */
-static inline void ring_copy_bytes(u8 *to, const u8 *from, u32 n)
+static __always_inline void ring_copy(u8 *to, const u8 *from, size_t n)
 {
-	switch (n) {
-	case 1:
-		*to = *from;
-		break;
-	case 4:
-		memcpy(to, from, 4);
-		break;
-	case 8:
-		memcpy(to, from, 8);
-		break;
-	case 16:
-		memcpy(to, from, 16);
-		break;
-	default:
-		memcpy(to, from, n);
+	u64 first, second, third, last;
+
+	if (n >= 8) {
+		memcpy(&last, from + n - 8, 8);
+		if (n <= 16) {
+			memcpy(&first, from, 8);
+			memcpy(to, &first, 8);
+		} else if (n <= 32) {
+			memcpy(&first, from, 8);
+			memcpy(&second, from + 8, 8);
+			memcpy(&third, from + n - 16, 8);
+			memcpy(to, &first, 8);
+			memcpy(to + 8, &second, 8);
+			memcpy(to + n - 16, &third, 8);
+		} else {
+			ring_copy_words(to, from, n / 8);
+		}
+		memcpy(to + n - 8, &last, 8);
+	} else if (n >= 4) {
+		u32 head, tail;
+
+		memcpy(&head, from, 4);
+		memcpy(&tail, from + n - 4, 4);
+		memcpy(to, &head, 4);
+		memcpy(to + n - 4, &tail, 4);
+	} else if (n) {
+		u8 head = from[0], mid = from[n / 2], tail = from[n - 1];
+
+		to[0] = head;
+		to[n / 2] = mid;
+		to[n - 1] = tail;
 	}
 }
 
-/* Copy bytes number @at to @at + @n; the caller has checked that n <= mask + 1. */
-static inline void ring_copy_in(struct ring_buf *b, u32 at, const void *src, u32 n)
+/*
+ * The short way of a put: no wrap of the buffer, nothing to note. Returns the indices;
+ * or NULL: it is not that simple, nothing has happened. @n may be anything.
+ */
+static __always_inline struct ring_index *ring_put_short(struct ring *r, const void *src, size_t n)
 {
-	u32 off = at & b->mask, room = b->mask + 1 - off;
+	struct ring_index *ix = r->ix;
+	struct ring_buf *b = smp_load_acquire(&r->buf);		/* (C) */
+	u32 head = ix->head;
+	u32 used = head - smp_load_acquire(&ix->tail);		/* (B): the space is really free */
+	u32 off = head & b->mask;
 
-	if (likely(n <= room)) {
-		ring_copy_bytes(b->data + off, src, n);
-	} else {
-		memcpy(b->data + off, src, room);
-		memcpy(b->data, (const u8 *)src + room, n - room);
-	}
+	if (unlikely(used + n > READ_ONCE(b->limit) || off + n > b->cap))
+		return NULL;
+	ring_copy(b->data + off, src, n);
+	smp_store_release(&ix->head, head + (u32)n);		/* (A): publishes the bytes */
+	return ix;
 }
 
-static inline void ring_copy_out(const struct ring_buf *b, u32 at, void *dst, u32 n)
-{
-	u32 off = at & b->mask, room = b->mask + 1 - off;
-
-	if (likely(n <= room)) {
-		ring_copy_bytes(dst, b->data + off, n);
-	} else {
-		memcpy(dst, b->data + off, room);
-		memcpy((u8 *)dst + room, b->data, n - room);
-	}
-}
-
-/* Remember from which byte on this producer has been using buffer @b. */
-static inline void ring_prod_note(struct ring *r, const struct ring_buf *b, u32 head)
-{
-	if (unlikely(r->prod_gen != b->gen)) {
-		WRITE_ONCE(r->prod_from, head);
-		smp_store_release(&r->prod_gen, b->gen);	/* (D): publishes prod_from */
-	}
-}
+int ring_put_long(struct ring *r, const void *src, u32 n);
 
 /**
  * ring_put - append @n bytes, or nothing
@@ -171,31 +189,11 @@ static inline void ring_prod_note(struct ring *r, const struct ring_buf *b, u32 
  */
 static inline int ring_put(struct ring *r, const void *src, u32 n)
 {
-	struct ring_index *ix = r->ix;
-	struct ring_buf *b = smp_load_acquire(&r->buf);		/* (C) */
-	u32 head = ix->head;
-	u32 used = head - smp_load_acquire(&ix->tail);		/* (B): the space is really free */
-	u32 size = READ_ONCE(b->size);
-
-	if (unlikely(n > size || used > size - n)) {
-		WRITE_ONCE(r->refused, r->refused + 1);
-		return -ENOSPC;
-	}
-	ring_prod_note(r, b, head);
-	ring_copy_in(b, head, src, n);
-	smp_store_release(&ix->head, head + n);			/* (A): publishes the bytes */
-	if (used + n > r->high)
-		WRITE_ONCE(r->high, used + n);
-	return (int)n;
+	return likely(ring_put_short(r, src, n)) ? (int)n : ring_put_long(r, src, n);
 }
 
-/**
- * ring_peek - copy the oldest @n bytes and leave them in the ring, or nothing
- *
- * Consumer only; wait-free.
- * Return: @n, or -EAGAIN if there are fewer.
- */
-static inline int ring_peek(struct ring *r, void *dst, u32 n)
+/* The same for a get. */
+static __always_inline struct ring_index *ring_get_short(struct ring *r, void *dst, size_t n)
 {
 	struct ring_index *ix = r->ix;
 	u32 tail = ix->tail;
@@ -205,18 +203,17 @@ static inline int ring_peek(struct ring *r, void *dst, u32 n)
 	 */
 	u32 used = smp_load_acquire(&ix->head) - tail;		/* (A): the bytes are there */
 	const struct ring_buf *b = smp_load_acquire(&r->buf);	/* (C) */
+	u32 off = tail & b->mask;
 
-	if (unlikely(used < n || n > b->mask + 1))
-		return -EAGAIN;
-	ring_copy_out(b, tail, dst, n);
-	return (int)n;
+	if (unlikely(used < n || off + n > b->cap))
+		return NULL;
+	ring_copy(dst, b->data + off, n);
+	smp_store_release(&ix->tail, tail + (u32)n);		/* (B): the bytes have been read */
+	return ix;
 }
 
-/* Give the space of the oldest @n bytes back; consumer of a ring that nobody overwrites. */
-static inline void ring_consume(struct ring *r, u32 n)
-{
-	smp_store_release(&r->ix->tail, r->ix->tail + n);	/* (B): the bytes have been read */
-}
+int ring_peek(struct ring *r, void *dst, u32 n);
+int ring_get_long(struct ring *r, void *dst, u32 n);
 
 /**
  * ring_get - take the oldest @n bytes, or nothing
@@ -226,22 +223,16 @@ static inline void ring_consume(struct ring *r, u32 n)
  */
 static inline int ring_get(struct ring *r, void *dst, u32 n)
 {
-	int ret = ring_peek(r, dst, n);
-
-	if (likely(ret > 0))
-		ring_consume(r, n);
-	return ret;
+	return likely(ring_get_short(r, dst, n)) ? (int)n : ring_get_long(r, dst, n);
 }
 
-/*
- * The same where the producer may overwrite. @tail is where the consumer began to
- * read; false: the oldest bytes were overwritten since, what was read is void.
- */
-static inline bool ring_try_consume(struct ring *r, u32 tail, u32 n)
+/* Give the space of the oldest @n bytes back; consumer of a ring that nobody overwrites. */
+static inline void ring_consume(struct ring *r, u32 n)
 {
-	return ring_cmpxchg(&r->ix->tail, tail, tail + n);	/* (B), (F): read, and it was valid */
+	smp_store_release(&r->ix->tail, r->ix->tail + n);	/* (B): the bytes have been read */
 }
 
+bool ring_try_consume(struct ring *r, u32 tail, u32 n);
 int ring_put_overwrite(struct ring *r, const void *src, u32 n);
 u32 ring_flush(struct ring *r);
 u32 ring_span_used(const struct ring *r, u32 tail, u8 **at);

@@ -43,6 +43,8 @@
 #include <rt/post.h>
 #include "ring.h"
 
+#define RTF_MAX_FIFOS 1024
+
 /* One direction of a FIFO, with its Linux users. */
 struct rtf_end {
 	struct ring ring;
@@ -83,7 +85,7 @@ struct rtf_file {
 };
 
 extern unsigned int rtf_count;		/* FIFO numbers there are */
-extern struct rtf **rtf_table;		/* by number; NULL: does not exist */
+extern struct rtf *rtf_table[RTF_MAX_FIFOS];	/* by number; NULL: does not exist */
 
 struct rtf *rtf_find(unsigned int fifo);
 void rtf_release(struct rtf *f);
@@ -126,18 +128,14 @@ static inline void rtf_want(struct rtf_end *end, u32 bytes)
 			break;
 		want = seen;
 	}
-	smp_mb();	/* (E): with the one in rtf_kick() */
+	smp_mb();	/* (E): with the one in rtf_wanted() */
 }
 
-/* RT end, after it has moved its index; @have is what Linux can now use. */
-static __always_inline void rtf_kick(struct rtf_end *end, u32 (*have)(const struct ring *r))
+/* RT end, after it has moved its index: does anybody sleep? @want is the end's. */
+static __always_inline bool rtf_wanted(const u32 *want)
 {
-	u32 want;
-
 	smp_mb();	/* (E): with the one in rtf_want() */
-	want = READ_ONCE(*end->want);
-	if (unlikely(want) && have(&end->ring) >= want)
-		rt_post(&end->post);
+	return READ_ONCE(*want);
 }
 
 #endif

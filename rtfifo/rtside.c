@@ -23,6 +23,18 @@ static __always_inline void rtf_leave(unsigned long flags)
 	pl_hard_restore(flags);
 }
 
+/* After its index has moved: post a wake-up of those who are satisfied by that. */
+static void rtf_kick(struct rtf_end *end, u32 (*have)(const struct ring *r))
+{
+	u32 want;
+
+	if (!rtf_wanted(end->want))
+		return;
+	want = READ_ONCE(*end->want);
+	if (want && have(&end->ring) >= want)
+		rt_post(&end->post);
+}
+
 static __always_inline int rtf_check(unsigned int fifo, const void *buf, int count)
 {
 	if (unlikely(fifo >= rtf_count))
@@ -32,23 +44,56 @@ static __always_inline int rtf_check(unsigned int fifo, const void *buf, int cou
 	return 0;
 }
 
+/* The ends of a put and a get when somebody sleeps. */
+static noinline int rtf_put_kick(struct rtf *f, int count, unsigned long flags)
+{
+	rtf_kick(&f->out, ring_used);
+	rtf_leave(flags);
+	return count;
+}
+
+static noinline int rtf_get_kick(struct rtf *f, int count, unsigned long flags)
+{
+	rtf_kick(&f->in, ring_free);
+	rtf_leave(flags);
+	return count;
+}
+
+/* What rtf_put() cannot do in the short way; with interrupts off, which it undoes. */
+static noinline int rtf_put_long(struct rtf *f, const void *buf, int count, unsigned long flags)
+{
+	int ret = -ENODEV;
+
+	if (f)
+		ret = count < 0 ? -EINVAL : ring_put_long(&f->out.ring, buf, count);
+	if (ret > 0)
+		rtf_kick(&f->out, ring_used);
+	rtf_leave(flags);
+	return ret;
+}
+
+/* The usual case is all in this function, and needs few registers: no call, no stack. */
 int rtf_put(unsigned int fifo, const void *buf, int count)
 {
-	int ret = rtf_check(fifo, buf, count);
+	size_t bytes = (unsigned int)count;	/* a negative one is too many */
+	struct ring_index *ix;
 	unsigned long flags;
 	struct rtf *f;
 
-	if (unlikely(ret))
-		return ret;
-	ret = -ENODEV;
+	if (unlikely(fifo >= rtf_count))
+		return -ENODEV;
+	if (unlikely(!buf))
+		return -EINVAL;
 	f = rtf_enter(fifo, &flags);
-	if (likely(f)) {
-		ret = ring_put(&f->out.ring, buf, count);
-		if (likely(ret > 0))
-			rtf_kick(&f->out, ring_used);
-	}
+	if (unlikely(!f))
+		return rtf_put_long(f, buf, bytes, flags);
+	ix = ring_put_short(&f->out.ring, buf, bytes);
+	if (unlikely(!ix))
+		return rtf_put_long(f, buf, bytes, flags);
+	if (unlikely(rtf_wanted(&ix->want_used)))
+		return rtf_put_kick(f, bytes, flags);
 	rtf_leave(flags);
-	return ret;
+	return bytes;
 }
 EXPORT_SYMBOL_GPL(rtf_put);
 
@@ -72,23 +117,40 @@ int rtf_put_overwrite(unsigned int fifo, const void *buf, int count)
 }
 EXPORT_SYMBOL_GPL(rtf_put_overwrite);
 
+/* As for rtf_put(). */
+static noinline int rtf_get_long(struct rtf *f, void *buf, int count, unsigned long flags)
+{
+	int ret = -ENODEV;
+
+	if (f)
+		ret = count < 0 ? -EINVAL : ring_get_long(&f->in.ring, buf, count);
+	if (ret > 0)
+		rtf_kick(&f->in, ring_free);
+	rtf_leave(flags);
+	return ret;
+}
+
 int rtf_get(unsigned int fifo, void *buf, int count)
 {
-	int ret = rtf_check(fifo, buf, count);
+	size_t bytes = (unsigned int)count;	/* a negative one is too many */
+	struct ring_index *ix;
 	unsigned long flags;
 	struct rtf *f;
 
-	if (unlikely(ret))
-		return ret;
-	ret = -ENODEV;
+	if (unlikely(fifo >= rtf_count))
+		return -ENODEV;
+	if (unlikely(!buf))
+		return -EINVAL;
 	f = rtf_enter(fifo, &flags);
-	if (likely(f)) {
-		ret = ring_get(&f->in.ring, buf, count);
-		if (likely(ret > 0))
-			rtf_kick(&f->in, ring_free);
-	}
+	if (unlikely(!f))
+		return rtf_get_long(f, buf, bytes, flags);
+	ix = ring_get_short(&f->in.ring, buf, bytes);
+	if (unlikely(!ix))
+		return rtf_get_long(f, buf, bytes, flags);
+	if (unlikely(rtf_wanted(&ix->want_free)))
+		return rtf_get_kick(f, bytes, flags);
 	rtf_leave(flags);
-	return ret;
+	return bytes;
 }
 EXPORT_SYMBOL_GPL(rtf_get);
 

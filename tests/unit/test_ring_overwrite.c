@@ -40,7 +40,7 @@ static void *producer(void *unused)
 
 int main(void)
 {
-	struct ring_buf buf = { .data = malloc(256), .mask = 255, .size = 21 * RECORD };
+	struct ring_buf buf = { .data = malloc(256), .cap = 256, .mask = 255, .size = 21 * RECORD };
 	u32 taken = 0, void_reads = 0, last = 0, gaps = 0;
 	pthread_t thread;
 	bool over;

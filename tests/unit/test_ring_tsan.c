@@ -57,6 +57,7 @@ static struct ring_buf *buf_new(u32 size)
 	while (bytes < size)
 		bytes *= 2;
 	b->data = malloc(bytes);
+	b->cap = bytes;
 	b->mask = bytes - 1;
 	b->size = size;
 	return b;

@@ -92,3 +92,16 @@ def test_number_of_fifos(vm) -> None:
     done = vm(NUMBERS, modules="tactus_core tactus", with_modules="rtfifo")
     assert done.status == 0
     assert done.stdout.splitlines() == ["1 crw-rw----", "1024 crw-rw----"]
+
+
+def test_cost(vm) -> None:
+    """In instructions, a put and a get cost no more than kfifo's, which cannot do half of it."""
+    done = vm("head -c 40000 /dev/zero > /dev/rtf0; cat /proc/fifo_bench",
+              modules="tactus_core tactus rtfifo fifo_bench", icount=True)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0] == ["op", "bytes", "rtf", "kfifo", "memcpy"]
+    costs = {(op, int(size)): (int(rtf), int(kfifo)) for op, size, rtf, kfifo, _ in lines[1:]}
+    for op in ("put", "get"):
+        for size in (8, 64, 1024):
+            rtf, kfifo = costs[op, size]
+            assert 10 < rtf <= kfifo, done.stdout
