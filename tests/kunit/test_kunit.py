@@ -42,7 +42,7 @@ def test_suites_pass_on_a_checking_kernel(kernel: str) -> None:
     """Only where somebody has built it: `tests/kunit/run --kernel debug` does."""
     if not ownkernel.cached(kernel):
         pytest.skip(f"the {kernel} kernel is not in the cache; tests/kunit/run --kernel {kernel}")
-    done = run("--kernel", kernel)
+    done = run("--kernel", kernel, "--together")
     assert done.returncode == 0, done.stdout
 
 
