@@ -12,7 +12,7 @@
  * Context: Linux process; may sleep.
  * Return: 0, or -EINVAL (no handler, or no such interrupt), -EBUSY (owned by an RT
  * handler already, or in use by a Linux driver and not named in tactus's
- * parameter take_irq), -EPERM (called from RT code), -EOPNOTSUPP (not an
+ * parameter take_irq), -EPERM (called from RT code), -ENOMEM, -EOPNOTSUPP (not an
  * interrupt line the pipeline can take).
  * Source: thesis, A.3.
  */
