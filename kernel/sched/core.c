@@ -12,6 +12,8 @@ void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
 	*rq = (struct rt_rq) { .cpu = cpu, .ops = ops };
 	heap_init(&rq->ready, ready_slots, CORE_READY_SLOTS);
 	timerq_init(&rq->timers, timer_slots, CORE_TIMER_SLOTS, RT_MAX_TIMERS);
+	rq->budget_timer.fn = core_budget_timer;
+	rq->watch_timer.fn = core_watch_timer;
 }
 
 /* What policies call. */
@@ -61,6 +63,26 @@ static void dequeue(struct rt_rq *rq, RT_TASK *task)
 		rq->need_resched = true;
 }
 
+/* CPU time. */
+
+/* rq->curr has had the CPU since rq->since. */
+static void account(struct rt_rq *rq, RTIME now)
+{
+	RTIME ran = now - rq->since;
+	RT_TASK *task = rq->curr;
+
+	rq->since = now;
+	if (!task)
+		return;
+	task->exec += ran;
+	task->job_exec += ran;
+	if (task->window != rq->window) {
+		task->window = rq->window;
+		task->window_exec = 0;
+	}
+	task->window_exec += ran;
+}
+
 /* Jobs. */
 
 static RTIME deadline_after(const RT_TASK *task, RTIME release)
@@ -84,6 +106,8 @@ static void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 {
 	task->releases++;
+	task->job_exec = 0;
+	task->spent = 0;
 	task->state = CORE_READY;
 	set_job(rq, task, release);
 }
@@ -142,6 +166,10 @@ void core_unblock(struct rt_rq *rq, RT_TASK *task)
 {
 	timerq_remove_release(&rq->timers, &task->timer);
 	task->state = CORE_READY;
+	if (task->throttled) {
+		task->throttled = 0;
+		task->job_exec = 0;
+	}
 	if (!task->suspended)
 		enqueue(rq, task);
 }
@@ -211,6 +239,9 @@ int core_wait(struct rt_rq *rq, RTIME now)
 		return 0;	/* killed by another CPU while it came here */
 	if (!task->period)
 		return -EPERM;
+	account(rq, now);
+	if (task->job_exec > task->max_exec)
+		task->max_exec = task->job_exec;
 	if (now > task->deadline)
 		task->misses++;
 	dequeue(rq, task);
@@ -252,6 +283,7 @@ void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 		return;
 	}
 	task->suspended = 0;
+	task->stopped = 0;
 	if (task->state == CORE_WAITING) {
 		skip_releases(task, now, true);
 		if (task->next_release > now) {
@@ -266,6 +298,109 @@ void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 	}
 	if (task->state == CORE_READY)
 		enqueue(rq, task);
+}
+
+/* Budgets, and the watchdog. */
+
+void core_budget_timer(struct rt_timer *timer)
+{
+}
+
+void core_watch_timer(struct rt_timer *timer)
+{
+}
+
+int core_set_budget(RT_TASK *task, RTIME budget, int action)
+{
+	if (budget < 0 || budget > RT_PERIOD_MAX_NS || action < RT_BUDGET_COUNT ||
+	    action > RT_BUDGET_STOP)
+		return -EINVAL;
+	task->budget = budget;
+	task->budget_action = action;
+	return 0;
+}
+
+static void stop(struct rt_rq *rq, RT_TASK *task)
+{
+	task->suspended = 1;
+	task->stopped = 1;
+	dequeue(rq, task);
+	rq->stopped = task;
+}
+
+/* Until the next moment of the grid; there the job goes on with a new budget. */
+static void throttle(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	RTIME until = task->next_release;
+
+	if (until <= now)
+		until += ((u64)(now - until) / (u64)task->period + 1) * task->period;
+	task->throttled = 1;
+	core_block(rq, until);
+}
+
+static inline void set_budget_timer(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *task = rq->curr;
+
+	if (unlikely(heap_queued(&rq->budget_timer.node)))
+		timerq_remove_release(&rq->timers, &rq->budget_timer);
+	if (unlikely(task && task->budget && !task->spent))
+		timerq_add_release(&rq->timers, &rq->budget_timer,
+				   now + task->budget - task->job_exec);
+}
+
+void core_budget_due(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *task = rq->curr;
+
+	timerq_remove_release(&rq->timers, &rq->budget_timer);
+	if (!task || task->state != CORE_READY || task->suspended || !task->budget)
+		return;
+	account(rq, now);
+	if (task->job_exec < task->budget) {
+		set_budget_timer(rq, now);
+		return;
+	}
+	task->budget_overruns++;
+	if (task->budget_action == RT_BUDGET_COUNT)
+		task->spent = 1;
+	else if (task->budget_action == RT_BUDGET_THROTTLE && task->period)
+		throttle(rq, task, now);
+	else
+		stop(rq, task);
+}
+
+/* Linux has just lost the CPU. */
+static void leave_linux(struct rt_rq *rq, RTIME now)
+{
+	rq->linux_left = now;
+	rq->window++;
+	/* Queued already: it looks at linux_left when it is due. */
+	if (rq->watch_ns && !heap_queued(&rq->watch_timer.node))
+		timerq_add_release(&rq->timers, &rq->watch_timer, now + rq->watch_ns);
+}
+
+void core_watch_due(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *hog = NULL;
+
+	timerq_remove_release(&rq->timers, &rq->watch_timer);
+	if (!rq->curr)
+		return;		/* leave_linux() queues it again */
+	if (now - rq->linux_left < rq->watch_ns) {
+		timerq_add_release(&rq->timers, &rq->watch_timer, rq->linux_left + rq->watch_ns);
+		return;
+	}
+	account(rq, now);
+	for (RT_TASK *task = rq->tasks; task; task = task->next)
+		if (task->queued && task->window == rq->window &&
+		    (!hog || task->window_exec > hog->window_exec))
+			hog = task;
+	if (hog)
+		stop(rq, hog);
+	/* Should another take its place, that has a tenth of the time. */
+	timerq_add_release(&rq->timers, &rq->watch_timer, now + rq->watch_ns / 10);
 }
 
 /* Coming and going. */
@@ -292,6 +427,8 @@ void core_remove(struct rt_rq *rq, RT_TASK *task)
 		;
 	*link = task->next;
 	rq->count--;
+	if (rq->stopped == task)
+		rq->stopped = NULL;
 	if (task->state != CORE_DEAD)
 		rq->ops->detach(rq, task);
 }
@@ -313,7 +450,7 @@ static void eject(struct rt_rq *rq)
 	core_swap(rq, &core_fixed_priority);
 }
 
-RT_TASK *core_pick(struct rt_rq *rq)
+RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *task = rq->ops->pick(rq);
 
@@ -322,7 +459,11 @@ RT_TASK *core_pick(struct rt_rq *rq)
 		task = rq->ops->pick(rq);
 	}
 	rq->need_resched = false;
+	account(rq, now);
+	if (!rq->curr && task)
+		leave_linux(rq, now);
 	rq->curr = task;
+	set_budget_timer(rq, now);
 	return task;
 }
 
@@ -475,8 +616,12 @@ const char *core_state_name(const struct rt_rq *rq, const RT_TASK *task)
 {
 	if (task->state == CORE_DEAD)
 		return "dead";
+	if (task->stopped)
+		return "stopped";
 	if (task->suspended)
 		return "suspended";
+	if (task->throttled)
+		return "throttled";
 	if (task->state == CORE_DORMANT)
 		return "dormant";
 	if (task->state == CORE_WAITING)

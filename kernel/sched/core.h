@@ -41,6 +41,13 @@ enum core_task_state {
  * @ops: the policy, complete
  * @curr: the running task; NULL: Linux
  * @need_resched: @curr may not be what the policy picks
+ * @since: when @curr was last accounted for
+ * @stopped: a task that the executive stopped, until somebody took note
+ * @budget_timer: the end of @curr's budget
+ * @watch_timer: a look whether Linux gets the CPU at all
+ * @watch_ns: how long RT tasks may keep Linux from the CPU; 0: for ever
+ * @linux_left: when Linux last lost the CPU
+ * @window: counts how often it did
  * @ejected: the policy that was thrown out, until somebody took note
  * @ready: the ready queue that policies may use
  * @timers: releases and users' timers
@@ -52,6 +59,11 @@ struct rt_rq {
 	RT_TASK *curr;
 	bool need_resched;
 	int cpu;
+	RTIME since;
+	RT_TASK *stopped;
+	struct rt_timer budget_timer, watch_timer;
+	RTIME watch_ns, linux_left;
+	unsigned long long window;
 	const struct rt_sched_ops *ejected;
 	struct heap ready;
 	struct timerq timers;
@@ -67,7 +79,7 @@ void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
 
 /* Slots that core_init() wants: */
 #define CORE_READY_SLOTS RT_MAX_TASKS
-#define CORE_TIMER_SLOTS (RT_MAX_TASKS + RT_MAX_TIMERS)
+#define CORE_TIMER_SLOTS (RT_MAX_TASKS + RT_MAX_TIMERS + 2)
 
 /** core_add - a new, dormant task of this CPU; 0 or -ENOSPC */
 int core_add(struct rt_rq *rq, RT_TASK *task);
@@ -84,11 +96,28 @@ int core_check_periodic(RTIME start, RTIME period);
 /** core_set_deadline - see rt_task_set_deadline(); 0, -EINVAL, or what admit says */
 int core_set_deadline(struct rt_rq *rq, RT_TASK *task, RTIME relative);
 
+/** core_set_budget - see rt_task_set_budget(); 0 or -EINVAL */
+int core_set_budget(RT_TASK *task, RTIME budget, int action);
+
 /** core_make_periodic - see rt_task_make_periodic(); 0 or what admit says */
 int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME period, RTIME now);
 
 /* Marks the timer of a task; the executive calls core_release() in its place. */
 void core_release_timer(struct rt_timer *timer);
+
+/* Mark rq->budget_timer and rq->watch_timer likewise; the next two are called for them. */
+void core_budget_timer(struct rt_timer *timer);
+void core_watch_timer(struct rt_timer *timer);
+
+/** core_budget_due - the budget of rq->curr may be used up; its timer is still queued */
+void core_budget_due(struct rt_rq *rq, RTIME now);
+
+/**
+ * core_watch_due - have RT tasks kept Linux from the CPU for too long?
+ *
+ * Then the one that used most of that time, and wants more, is stopped. O(tasks), and rare.
+ */
+void core_watch_due(struct rt_rq *rq, RTIME now);
 
 /** core_release - @task's timer is due: a release, or the end of its sleep; it is still queued */
 void core_release(struct rt_rq *rq, RT_TASK *task);
@@ -112,13 +141,13 @@ void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self);
 void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now);
 
 /**
- * core_pick - who runs now? Sets rq->curr.
+ * core_pick - who runs now? Sets rq->curr, and accounts for the time of the one before.
  *
  * Ejects a policy that names a task that cannot run.
  *
  * Return: a task that is queued, or NULL.
  */
-RT_TASK *core_pick(struct rt_rq *rq);
+RT_TASK *core_pick(struct rt_rq *rq, RTIME now);
 
 /** core_swap - give the CPU's tasks to another policy, which admits them */
 void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops);

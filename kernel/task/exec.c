@@ -12,7 +12,18 @@
 #include <linux/slab.h>
 
 #include <rt/post.h>
+#include <rt/printk.h>
 #include "task/exec.h"
+
+/*
+ * A little less than was asked for, and no round number: else the look at Linux would meet
+ * each time with a release of a task whose period is round.
+ */
+#define WATCH_NS_PER_MS 947369LL
+
+static unsigned int watchdog_ms = 100;
+module_param(watchdog_ms, uint, 0444);
+MODULE_PARM_DESC(watchdog_ms, "stop an RT task that keeps Linux from a CPU so long (default 100; 0: never)");
 
 DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
 DEFINE_MUTEX(rt_exec_mutex);
@@ -97,9 +108,10 @@ void rt_exec_resched(void)
 		return;
 	hardlock(&cpu->lock);
 	prev = cpu->rq.curr;
-	next = core_pick(&cpu->rq);
+	next = core_pick(&cpu->rq, pl_clock());
 	if (next)
 		next->on_cpu = 1;
+	rt_exec_arm(cpu);
 	hardunlock(&cpu->lock);
 	if (unlikely(cpu->rq.ejected))
 		rt_sched_report();
@@ -164,6 +176,17 @@ void rt_exec_run(void (*fn)(void *arg), void *arg)
 	pl_hard_restore(flags);
 }
 
+/* Name the task that the core stopped. The lock keeps it from being freed meanwhile. */
+static noinline void report_stopped(struct rt_cpu *cpu)
+{
+	hardlock(&cpu->lock);
+	if (cpu->rq.stopped)
+		rt_printk(KERN_WARNING "tactus: task %s took the CPU for too long: stopped\n",
+			  cpu->rq.stopped->name);
+	cpu->rq.stopped = NULL;
+	hardunlock(&cpu->lock);
+}
+
 /*
  * The one-shot event: all that is due at the moment of entry. What functions start
  * meanwhile comes later, so this ends.
@@ -186,6 +209,14 @@ static void exec_timer(void)
 			core_release(&cpu->rq, container_of(timer, RT_TASK, timer));
 			continue;
 		}
+		if (timer->fn == core_budget_timer) {
+			core_budget_due(&cpu->rq, now);
+			continue;
+		}
+		if (timer->fn == core_watch_timer) {
+			core_watch_due(&cpu->rq, now);
+			continue;
+		}
 		timerq_remove(queue, timer);
 		WRITE_ONCE(cpu->firing, timer);
 		hardunlock(&cpu->lock);
@@ -202,6 +233,8 @@ static void exec_timer(void)
 		rt_exec_arm(cpu);
 	}
 	hardunlock(&cpu->lock);
+	if (unlikely(cpu->rq.stopped))
+		report_stopped(cpu);
 }
 
 /* Another CPU changed the rq: a first timer that only this CPU can arm, or a ready task. */
@@ -245,6 +278,7 @@ int rt_exec_init(void)
 		ready = kvcalloc(CORE_READY_SLOTS, sizeof(*ready), GFP_KERNEL);
 		timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
 		core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
+		cpu->rq.watch_ns = watchdog_ms * WATCH_NS_PER_MS;
 		if (!ready || !timers)
 			goto fail;
 		cpu->present = true;

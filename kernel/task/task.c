@@ -33,6 +33,7 @@ struct call {
 	RT_TASK *task;
 	int (*fn)(struct rt_rq *rq, struct call *call);
 	RTIME start, period;	/* or another duration */
+	int action;
 	bool self;		/* by the task's own code */
 	bool later;		/* by RT code: Linux is to free it */
 	int error;
@@ -110,6 +111,21 @@ int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline)
 	return do_call(&call);
 }
 EXPORT_SYMBOL_GPL(rt_task_set_deadline);
+
+static int call_set_budget(struct rt_rq *rq, struct call *call)
+{
+	return core_set_budget(call->task, call->period, call->action);
+}
+
+int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action)
+{
+	struct call call = {
+		.task = task, .fn = call_set_budget, .period = budget, .action = action,
+	};
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_task_set_budget);
 
 static int call_suspend(struct rt_rq *rq, struct call *call)
 {

@@ -53,13 +53,18 @@ static void sim_advance(RTIME now)
 
 	sim_now = now;
 	while ((timer = timerq_due(&sim_rq.timers, now)))
-		core_release(&sim_rq, container_of(timer, RT_TASK, timer));
+		if (timer->fn == core_budget_timer)
+			core_budget_due(&sim_rq, now);
+		else if (timer->fn == core_watch_timer)
+			core_watch_due(&sim_rq, now);
+		else
+			core_release(&sim_rq, container_of(timer, RT_TASK, timer));
 }
 
 static RT_TASK *sim_pick(void)
 {
 	if (sim_rq.need_resched)
-		return core_pick(&sim_rq);
+		return core_pick(&sim_rq, sim_now);
 	return sim_rq.curr;
 }
 
@@ -68,6 +73,7 @@ static RT_TASK *sim_pick(void)
 struct oracle {
 	RTIME offset, period, cost, deadline;
 	RTIME left;			/* of the present job */
+	RTIME ran;
 	u64 done, overruns, misses;
 };
 
@@ -118,6 +124,7 @@ static void oracle_tick(int count, int running, int before, bool before_done, si
 	if (before != SIM_LINUX && !before_done && rank(before, &oracle[before]) == best)
 		CHECK_EQ(running, before);
 	oracle[running].left--;
+	oracle[running].ran++;
 }
 
 /* The job that runs has used its cost: tell both, and compare what they count. */
@@ -137,6 +144,7 @@ static void sim_finish(int i)
 	CHECK_EQ(task->releases, o->done + (oracle_release(o) <= sim_now));
 	CHECK_EQ(task->overruns, o->overruns);
 	CHECK_EQ(task->misses, o->misses);
+	CHECK_EQ(task->max_exec, o->cost);
 }
 
 static void conform_one(const struct rt_sched_ops *ops, sim_rank rank, bool equal_ranks)
@@ -171,6 +179,11 @@ static void conform_one(const struct rt_sched_ops *ops, sim_rank rank, bool equa
 		before = running;
 		before_done = running != SIM_LINUX && !oracle[running].left;
 	}
+	sim_rq.need_resched = true;
+	sim_now = 200;
+	sim_pick();
+	for (int i = 0; i < count; i++)
+		CHECK_EQ(sim_task[i].exec, oracle[i].ran);
 }
 
 static void conform(const struct rt_sched_ops *given, sim_rank rank)
@@ -566,6 +579,180 @@ static void sched_case_sleep_inside_a_job(void)
 	CHECK(!timerq_due(&sim_rq.timers, ~0ULL));
 }
 
+static void sched_case_budget_arguments(void)
+{
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 1);
+	CHECK_EQ(core_set_budget(a, -1, RT_BUDGET_STOP), -EINVAL);
+	CHECK_EQ(core_set_budget(a, RT_PERIOD_MAX_NS + 1, RT_BUDGET_STOP), -EINVAL);
+	CHECK_EQ(core_set_budget(a, 10, -1), -EINVAL);
+	CHECK_EQ(core_set_budget(a, 10, RT_BUDGET_STOP + 1), -EINVAL);
+	CHECK_EQ(a->budget, 0);
+	CHECK_EQ(core_set_budget(a, 10, RT_BUDGET_STOP), 0);
+	CHECK_EQ(core_set_budget(a, 0, RT_BUDGET_COUNT), 0);
+}
+
+/* A more urgent task's time is not on the account of the one it pre-empts. */
+static void sched_case_budget_is_cpu_time(void)
+{
+	RT_TASK *a, *b;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add_periodic(0, 1, 5, 100);
+	b = sim_add_periodic(1, 2, 0, 200);
+	core_set_budget(b, 10, RT_BUDGET_STOP);
+	sim_advance(0);
+	CHECK(sim_pick() == b);
+	sim_advance(5);
+	CHECK(sim_pick() == a);
+	sim_advance(35);
+	CHECK_EQ(core_wait(&sim_rq, 35), 0);
+	CHECK(sim_pick() == b);
+	sim_advance(39);
+	CHECK(sim_pick() == b);
+	CHECK_EQ(b->budget_overruns, 0);
+	sim_advance(40);
+	CHECK_EQ(b->budget_overruns, 1);
+	CHECK(sim_rq.stopped == b);
+	CHECK(!sim_pick());
+	CHECK_EQ(b->exec, 10);
+	CHECK_EQ(a->exec, 30);
+	/* Stopped: until somebody wakes it up. */
+	sim_advance(110);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 111), 0);
+	CHECK(!sim_pick());
+	CHECK_EQ(strcmp(core_state_name(&sim_rq, b), "stopped"), 0);
+	core_wakeup(&sim_rq, b, 112);
+	CHECK(sim_pick() == b);
+}
+
+static void sched_case_budget_counts(void)
+{
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add_periodic(0, 1, 0, 100);
+	core_set_budget(a, 10, RT_BUDGET_COUNT);
+	for (RTIME job = 0; job < 5; job++) {
+		sim_advance(job * 100);
+		CHECK(sim_pick() == a);
+		for (RTIME t = 1; t <= 30; t++)
+			sim_advance(job * 100 + t);
+		CHECK(sim_pick() == a);
+		CHECK_EQ(core_wait(&sim_rq, sim_now), 0);
+		CHECK(!sim_pick());
+		CHECK_EQ(a->budget_overruns, job + 1);
+	}
+	CHECK_EQ(a->max_exec, 30);
+	CHECK_EQ(a->exec, 150);
+}
+
+static void sched_case_budget_throttles(void)
+{
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	a = sim_add_periodic(0, 1, 0, 100);
+	core_set_budget(a, 10, RT_BUDGET_THROTTLE);
+	sim_advance(0);
+	CHECK(sim_pick() == a);
+	/* A job of 25 ns takes three periods of its budget. */
+	sim_advance(10);
+	CHECK(!sim_pick());
+	CHECK_EQ(strcmp(core_state_name(&sim_rq, a), "throttled"), 0);
+	sim_advance(99);
+	CHECK(!sim_pick());
+	sim_advance(100);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 0);
+	sim_advance(110);
+	CHECK(!sim_pick());
+	sim_advance(200);
+	CHECK(sim_pick() == a);
+	sim_advance(205);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->exec, 20);
+	CHECK_EQ(core_wait(&sim_rq, 205), -ETIMEDOUT);
+	CHECK_EQ(a->exec, 25);
+	CHECK_EQ(a->budget_overruns, 2);
+	CHECK_EQ(a->release, 100);
+	/* The next job has a budget of its own. */
+	CHECK(sim_pick() == a);
+	sim_advance(214);
+	CHECK(sim_pick() == a);
+	sim_advance(215);
+	CHECK(!sim_pick());
+	core_kill(&sim_rq, a);
+	/* Without a period there is no renewal. */
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 1);
+	core_set_budget(a, 10, RT_BUDGET_THROTTLE);
+	core_wakeup(&sim_rq, a, 0);
+	CHECK(sim_pick() == a);
+	sim_advance(10);
+	CHECK(!sim_pick());
+	CHECK(sim_rq.stopped == a);
+}
+
+/* A task that never yields is stopped after watch_ns; what leaves Linux some time is not. */
+static void sched_case_watchdog(void)
+{
+	RT_TASK *good, *hog, *greedy;
+
+	sim_reset(&core_fixed_priority);
+	sim_rq.watch_ns = 1000;
+	good = sim_add_periodic(0, 1, 0, 50);
+	for (RTIME now = 0; now < 5000; now++) {
+		sim_advance(now);
+		sim_pick();
+		if (now % 50 == 49 && sim_rq.curr) {
+			core_wait(&sim_rq, now);
+			sim_pick();
+		}
+	}
+	CHECK(!sim_rq.stopped);
+	CHECK_EQ(good->releases, 100);
+
+	/* The one of least priority is the culprit, also while another is on the CPU. */
+	hog = sim_add(1, 9);
+	greedy = sim_add(2, 10);
+	sim_advance(5000);
+	core_wakeup(&sim_rq, hog, 5000);
+	core_wakeup(&sim_rq, greedy, 5000);
+	for (RTIME now = 5000; now < 7000 && !sim_rq.stopped; now++) {
+		sim_advance(now);
+		sim_pick();
+		if (now % 50 == 20 && sim_rq.curr == good)
+			core_wait(&sim_rq, now);
+		sim_pick();
+	}
+	CHECK(sim_rq.stopped == hog);
+	CHECK_EQ(sim_now, 6000);
+	CHECK(good->window_exec < hog->window_exec);
+	/* Another that takes its place has less time. */
+	sim_rq.stopped = NULL;
+	core_suspend(&sim_rq, good, false);
+	CHECK(sim_pick() == greedy);
+	sim_advance(6099);
+	CHECK(!sim_rq.stopped);
+	sim_advance(6100);
+	CHECK(sim_rq.stopped == greedy);
+	CHECK(!sim_pick());
+	/* Nobody left to watch. */
+	sim_rq.stopped = NULL;
+	sim_advance(6200);
+	CHECK_EQ(sim_rq.timers.heap.count, 0);
+	/* Switched off. */
+	sim_reset(&core_fixed_priority);
+	hog = sim_add(1, 9);
+	core_wakeup(&sim_rq, hog, 0);
+	CHECK(sim_pick() == hog);
+	CHECK_EQ(sim_rq.timers.heap.count, 0);
+}
+
 static void sched_case_suspended_before_start(void)
 {
 	RT_TASK *a, *b;
@@ -786,6 +973,11 @@ static void sched_case_bad_policies(void)
 	do(sched_case_suspend_inside_a_job)		\
 	do(sched_case_wakeup_before_suspend)		\
 	do(sched_case_sleep_inside_a_job)		\
+	do(sched_case_budget_arguments)			\
+	do(sched_case_budget_is_cpu_time)		\
+	do(sched_case_budget_counts)			\
+	do(sched_case_budget_throttles)			\
+	do(sched_case_watchdog)				\
 	do(sched_case_suspended_before_start)		\
 	do(sched_case_kill)				\
 	do(sched_case_limit)				\

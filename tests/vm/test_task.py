@@ -118,6 +118,18 @@ def test_printk(vm: Vm) -> None:
     assert lost and int(lost[1]) + len(numbers) == 5009
 
 
+@pytest.mark.slow
+def test_watchdog(vm: Vm) -> None:
+    """The log names the task that was stopped; with watchdog_ms=0 Linux does not come back."""
+    command = "echo watchdog > /proc/task_test; cat /proc/task_test; dmesg | grep stopped"
+    result = vm(command, modules=MODULES, icount=True)
+    assert result.stdout.startswith("ok watchdog\n")
+    assert "tactus: task hog took the CPU for too long: stopped" in result.stdout
+    result = vm(command, modules="tactus_core tactus watchdog_ms=0 task_test", icount=True,
+                timeout=20, check=False)
+    assert result.status == 124, "the test must be able to fail"
+
+
 @pytest.mark.parametrize("policy", ["rm", "edf"])
 def test_textbook(vm: Vm, policy: str) -> None:
     """C, T = (2, 5), (4, 7) in real tasks: what the hand computation says for each policy."""

@@ -86,7 +86,16 @@ struct rt_task_struct {
 	} frame;			/* where it left off; switch.S knows the offsets */
 	int on_cpu;			/* its stack is in use */
 
-	unsigned long long releases, overruns, skipped, misses;
+	unsigned char stopped;		/* suspended by the executive, for cause */
+	unsigned char throttled;	/* blocked until its budget is renewed */
+	unsigned char spent;		/* this job's budget, and that is noted */
+	unsigned char budget_action;	/* enum rt_budget_action */
+	RTIME budget;			/* ns a job; 0: none */
+	RTIME exec, job_exec, max_exec;	/* CPU time: in all; of the present job; of any job */
+	RTIME window_exec;		/* since Linux last ran, if window says so */
+	unsigned long long window;
+
+	unsigned long long releases, overruns, skipped, misses, budget_overruns;
 	RTIME max_late;
 
 	struct rt_task_struct *next, *swap_next, *dead_next;
@@ -179,6 +188,33 @@ int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period);
  * not admit it). After an error nothing has changed.
  */
 int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline);
+
+/**
+ * enum rt_budget_action - what happens to a job that has used up its budget
+ * @RT_BUDGET_COUNT: it goes on, and is counted
+ * @RT_BUDGET_THROTTLE: it stops until the task's next release moment, and goes on then with
+ *	a new budget; a task without a period is stopped
+ * @RT_BUDGET_STOP: the task is suspended, and the kernel's log says so
+ */
+enum rt_budget_action {
+	RT_BUDGET_COUNT,
+	RT_BUDGET_THROTTLE,
+	RT_BUDGET_STOP,
+};
+
+/**
+ * rt_task_set_budget - bound the CPU time of each job of a task
+ * @task: initialised
+ * @budget: ns of CPU time a job, up to RT_PERIOD_MAX_NS; 0: unbounded (the default)
+ * @action: for a job that needs more
+ *
+ * RT interrupts that come while the task runs are on its account. It is enforced from the
+ * next time on that @task gets the CPU.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task, @budget or @action out of range).
+ */
+int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action);
 
 /**
  * rt_task_wait - end the present job; return at the next release

@@ -94,6 +94,12 @@ static void forget(void)
 	count = 0;
 }
 
+static void delete_all(void)
+{
+	for (int i = 0; i < ARRAY_SIZE(tasks); i++)
+		rt_task_delete(&tasks[i]);
+}
+
 static void once(int data)
 {
 	note(data);
@@ -170,6 +176,7 @@ static void test_no_such_task(void)
 		EXPECT(rt_task_set_cpu(bad[i], 0), -EINVAL);
 		EXPECT(rt_task_set_name(bad[i], "x"), -EINVAL);
 		EXPECT(rt_task_set_deadline(bad[i], MS), -EINVAL);
+		EXPECT(rt_task_set_budget(bad[i], MS, RT_BUDGET_COUNT), -EINVAL);
 		EXPECT(rt_task_delete(bad[i]), -EINVAL);
 	}
 	EXPECT(rt_task_delete(&tasks[0]), 0);
@@ -199,6 +206,10 @@ static void test_period_arguments(void)
 	EXPECT(rt_task_set_deadline(t, RT_PERIOD_MAX_NS + 1), -EINVAL);
 	EXPECT(rt_task_set_deadline(t, RT_PERIOD_MAX_NS), 0);
 	EXPECT(rt_task_set_deadline(t, 0), 0);
+	EXPECT(rt_task_set_budget(t, -1, RT_BUDGET_COUNT), -EINVAL);
+	EXPECT(rt_task_set_budget(t, RT_PERIOD_MAX_NS + 1, RT_BUDGET_COUNT), -EINVAL);
+	EXPECT(rt_task_set_budget(t, MS, -1), -EINVAL);
+	EXPECT(rt_task_set_budget(t, MS, RT_BUDGET_STOP + 1), -EINVAL);
 	EXPECT(rt_task_make_periodic(t, LLONG_MAX - MS, MS), 0);
 	msleep(5);
 	EXPECT(ran, 0);
@@ -498,6 +509,85 @@ static void test_printk(void)
 	rt_task_delete(&tasks[0]);
 }
 
+/* ---- CPU time ---- */
+
+static void busy_jobs(int us)
+{
+	for (;;) {
+		RTIME until = rt_get_time() + us * 1000LL;
+
+		note(1);
+		while (rt_get_time() < until)
+			;
+		note(2);
+		if (rt_task_wait() == -EPERM)
+			return;
+	}
+}
+
+/* Jobs of 400 us every 1 ms, by a task whose budget is 100 us. */
+static void run_over_budget(enum rt_budget_action action, int releases)
+{
+	forget();
+	EXPECT(rt_task_init(&tasks[0], busy_jobs, 400, STACK, 1), 0);
+	EXPECT(rt_task_set_budget(&tasks[0], 100000, action), 0);
+	EXPECT(rt_task_make_periodic(&tasks[0], rt_get_time() + MS, MS), 0);
+	EXPECT(UNTIL(tasks[0].releases >= releases), true);
+	EXPECT(rt_task_suspend(&tasks[0]), 0);
+}
+
+static void test_budget_count(void)
+{
+	run_over_budget(RT_BUDGET_COUNT, 10);
+	EXPECT(tasks[0].budget_overruns, tasks[0].releases);
+	EXPECT(tasks[0].overruns, 0);
+	EXPECT(tasks[0].max_exec >= 400000 && tasks[0].max_exec < 410000, true);
+	delete_all();
+}
+
+/* In each period it gets its budget and no more; a job takes four of them, by its own clock. */
+static void test_budget_throttle(void)
+{
+	run_over_budget(RT_BUDGET_THROTTLE, 10);
+	EXPECT(tasks[0].exec >= 10 * 100000 && tasks[0].exec < 11 * 102000 + 400000, true);
+	EXPECT(tasks[0].budget_overruns >= 10, true);
+	EXPECT(tasks[0].overruns >= 8, true);
+	delete_all();
+}
+
+static void test_budget_stop(void)
+{
+	run_over_budget(RT_BUDGET_STOP, 1);
+	EXPECT(tasks[0].budget_overruns, 1);
+	EXPECT(tasks[0].stopped, 1);
+	EXPECT(ran, 1);
+	EXPECT(tasks[0].exec >= 100000 && tasks[0].exec < 102000, true);
+	delete_all();
+}
+
+/* A task that never yields is stopped after 100 ms; one beside it that does, is not. */
+static void test_watchdog(void)
+{
+	RTIME start;
+
+	forget();
+	EXPECT(rt_task_init(&tasks[1], each_release, 5, STACK, 1), 0);
+	EXPECT(rt_task_set_cpu(&tasks[1], 0), 0);
+	EXPECT(rt_task_make_periodic(&tasks[1], rt_get_time() + MS, MS), 0);
+	EXPECT(rt_task_init(&tasks[0], for_ever, 1, STACK, 2), 0);
+	EXPECT(rt_task_set_cpu(&tasks[0], 0), 0);
+	EXPECT(rt_task_set_name(&tasks[0], "hog"), 0);
+	start = rt_get_time();
+	EXPECT(rt_task_wakeup(&tasks[0]), 0);
+	EXPECT(UNTIL(READ_ONCE(tasks[0].stopped)), true);
+	EXPECT(rt_get_time() - start < 110 * MS, true);
+	EXPECT(tasks[0].exec > 90 * MS && tasks[0].exec < 101 * MS, true);
+	EXPECT(tasks[1].stopped, 0);
+	EXPECT(tasks[1].overruns, 0);
+	EXPECT(rt_task_delete(&tasks[0]), 0);
+	delete_all();
+}
+
 /* ---- order ---- */
 
 static void starter(int data)
@@ -514,12 +604,6 @@ static void init_on_one_cpu(int n, void (*fn)(int), const int *priority)
 		EXPECT(rt_task_init(&tasks[i], fn, i, STACK, priority[i - 1]), 0);
 		EXPECT(rt_task_set_cpu(&tasks[i], 0), 0);
 	}
-}
-
-static void delete_all(void)
-{
-	for (int i = 0; i < ARRAY_SIZE(tasks); i++)
-		rt_task_delete(&tasks[i]);
 }
 
 static void test_priorities(void)
@@ -1317,7 +1401,7 @@ static long churn(void *seed)
 			break;
 		rt_task_set_cpu(task, (i / 2 + (long)seed) % 2);
 		if (i % 3)
-			rt_task_make_periodic(task, rt_get_time(), 20000);
+			rt_task_make_periodic(task, rt_get_time(), MS / 4);
 		else
 			rt_task_wakeup(task);
 		if (i % 4 == 0)
@@ -1372,6 +1456,10 @@ static const struct {
 	TEST(makes_itself_periodic),
 	TEST(sleep),
 	TEST(printk),
+	TEST(budget_count),
+	TEST(budget_throttle),
+	TEST(budget_stop),
+	TEST(watchdog),
 	TEST(priorities),
 	TEST(first_come_first_served),
 	TEST(preemption_keeps_the_place),
