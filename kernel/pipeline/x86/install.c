@@ -615,10 +615,13 @@ static bool somebody_inside(bool turning_on)
 			end = (unsigned long *)((char *)task_stack_page(task) + THREAD_SIZE);
 			if (word < (unsigned long *)task_stack_page(task) || word > end)
 				continue;
-			for (; word < end; word++)
-				if (turning_on ? inside_slot(*word) :
-				    *word == (unsigned long)pl_cli)
+			for (; word < end; word++) {
+				/* Any word: also those that a sanitizer guards. */
+				unsigned long value = READ_ONCE_NOCHECK(*word);
+
+				if (turning_on ? inside_slot(value) : value == (unsigned long)pl_cli)
 					return true;
+			}
 		}
 	}
 	return false;
