@@ -149,9 +149,9 @@ static int latency_summary_show(struct seq_file *m, void *v)
 	seq_printf(m, "period_ns=%lld start_ns=%lld releases=%llu expected=%llu skipped=%llu ",
 		   l->period_ns, l->start_ns, l->releases, l->expected,
 		   l->expected - l->releases);
-	seq_printf(m, "overruns=%llu min_ns=%lld avg_ns=%lld max_ns=%lld sum_ns=%lld\n",
+	seq_printf(m, "overruns=%llu min_ns=%lld avg_ns=%lld max_ns=%lld worst=%llu sum_ns=%lld\n",
 		   l->overruns, l->min_ns, l->releases ? div64_s64(l->sum_ns, l->releases) : 0,
-		   l->max_ns, l->sum_ns);
+		   l->max_ns, l->worst, l->sum_ns);
 	vfree(l);
 	return 0;
 }

@@ -54,6 +54,7 @@ struct lateness {
 	u64 overruns;	/* jobs that began when the next one was due already */
 	s64 min_ns;
 	s64 max_ns;
+	u64 worst;	/* number of the release that was max_ns late, the first such */
 	s64 sum_ns;
 	u64 bins[LATENESS_BINS];
 };
@@ -103,8 +104,10 @@ static inline void lateness_record(struct lateness *l, s64 now_ns)
 	smp_wmb(); /* odd sequence before the data; pairs with lateness_copy() */
 	if (!l->releases || late_ns < l->min_ns)
 		l->min_ns = late_ns;
-	if (!l->releases || late_ns > l->max_ns)
+	if (!l->releases || late_ns > l->max_ns) {
 		l->max_ns = late_ns;
+		l->worst = l->releases;
+	}
 	l->sum_ns += late_ns;
 	l->overruns += late_ns >= l->period_ns;
 	l->bins[lateness_bin(late_ns)]++;

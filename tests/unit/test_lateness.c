@@ -45,6 +45,7 @@ static void test_on_time(void)
 	CHECK_EQ(stats.overruns, 0);
 	CHECK_EQ(stats.min_ns, 0);
 	CHECK_EQ(stats.max_ns, 99);
+	CHECK_EQ(stats.worst, 99);
 	CHECK_EQ(stats.sum_ns, 99 * 100 / 2);
 	CHECK_EQ(sum_of_bins(), 100);
 	CHECK_EQ(stats.bins[9], 10);
@@ -75,6 +76,7 @@ static void test_skip(void)
 	CHECK_EQ(stats.overruns, 8);
 	CHECK_EQ(stats.min_ns, 10);
 	CHECK_EQ(stats.max_ns, 1010);
+	CHECK_EQ(stats.worst, 1);
 }
 
 static void test_early(void)

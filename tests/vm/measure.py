@@ -108,6 +108,8 @@ class Lateness:
     """Upper edge of each bin in histogram; of the open-ended last one, the maximum."""
     load: dict[str, float] = field(default_factory=dict)
     """What tests/vm/load reports as done; empty when idle."""
+    worst: int = 0
+    """Number of the release that was max_ns late, from 0."""
 
     def percentile_ns(self, percent: float) -> int:
         """The upper edge of the bin that `percent` of the releases do not exceed."""
@@ -138,7 +140,7 @@ def _guest_script(cases: Sequence[Case]) -> str:
         lines.append(f"echo 1 > {status}/running")
         lines.append(f"echo {_MARK}load {number}")
         if case.condition == "idle":
-            lines.append(f"sleep {case.seconds:g}")
+            lines.append(f"./awake {case.seconds:g}")
         else:
             load = ["./load", "--json", "--disk=/dev/ram0", f"--seconds={case.seconds:g}"]
             for name, floor in LOAD_FLOORS_PER_S.items():
@@ -188,6 +190,7 @@ def parse(text: str, cases: Sequence[Case]) -> list[Lateness]:
             min_ns=int(summary["min_ns"]),
             mean_ns=int(summary["sum_ns"]) / max(1, int(summary["releases"])),
             max_ns=int(summary["max_ns"]),
+            worst=int(summary["worst"]),
             overruns=int(summary["overruns"]),
             histogram=histogram,
             upper_ns=upper_ns,
@@ -226,7 +229,8 @@ def measure_all(
     command = [str(VM), "run", f"--kernel={kernel}", f"--flavour={flavour}"]
     command += ["--icount"] if icount else [f"--smp={smp}"]
     command += [f"--timeout={timeout_s:g}", f"--modules={_RAM_DISK} hog {modules}"]
-    command += [f"--put={programs.build('load')}", f"--qemu={_UART}"]
+    command += [f"--put={programs.build(name)}" for name in ("load", "awake")]
+    command += [f"--qemu={_UART}"]
     command += [f"--log={log}"] if log else []
     command += ["--", _guest_script(cases)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

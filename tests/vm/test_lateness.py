@@ -98,7 +98,7 @@ GOOD = """\
 MEASURE load 0
 MEASURE summary 0
 period_ns=1000000 start_ns=5 releases=500 expected=500 skipped=0 overruns=0 min_ns=10 avg_ns=20 \
-max_ns=31 sum_ns=10000
+max_ns=31 worst=7 sum_ns=10000
 MEASURE histogram 0
 10 20 300
 20 30 150
