@@ -15,14 +15,14 @@ import pytest
 
 from vmrun import Result, Vm
 
-SOURCE = Path(__file__).parent / "modules" / "task_test" / "task_test.c"
+TESTS = Path(__file__).parent / "modules" / "task_test" / "task_test.h"
 MODULES = "tactus_core tactus task_test"
 HEADER = "name\tcpu\tpriority\tperiod_ns\tstate\treleases\toverruns\tmax_late_ns"
 
 
 def names(macro: str) -> list[str]:
-    """The tests that the module's source lists, so that none can be forgotten here."""
-    return re.findall(rf"^\t{macro}\((\w+)\),$", SOURCE.read_text(), re.MULTILINE)
+    """The tests that the module lists, so that none can be forgotten here."""
+    return re.findall(rf"^\t{macro}\((\w+)\)", TESTS.read_text(), re.MULTILINE)
 
 
 def verdict(result: Result, name: str) -> None:
