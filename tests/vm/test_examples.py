@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The small examples do what their READMEs say, and refuse what they should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conftest import Vm
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def test_hello(vm: Vm) -> None:
+    """It says hello twice a second through its FIFO, and leaves nothing behind."""
+    done = vm("insmod /modules/rt_hello.ko; head -n 3 /dev/rtf0; rmmod rt_hello && lsmod; "
+              "wc -l < /sys/kernel/tactus/tasks",
+              modules="tactus_core tactus rtfifo", icount=True)
+    assert done.status == 0, done.stderr
+    assert done.stdout.startswith("hello, world\n" * 3)
+    assert "rt_hello" not in done.stdout
+    assert done.stdout.endswith("\n1\n")
+
+
+def test_latency(vm: Vm) -> None:
+    """The script prints one line a second; a restart counts from zero."""
+    done = vm("sh latency 2; echo 1 > /proc/rt_latency/running; cat /proc/rt_latency/running; "
+              "sed 's/^/again: /' /proc/rt_latency/summary; rmmod rt_latency; sh latency 1; "
+              "echo status=$?", modules="tactus_core tactus rt_latency period_us=500",
+              put=[EXAMPLES / "latency" / "latency"], icount=True)
+    assert done.status == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "# period 500000 ns"
+    assert lines[1].split("|")[0].strip() == "lat min"
+    for line in lines[2:4]:
+        fields = [int(field) for field in line.split("|")]
+        assert 0 < fields[0] <= fields[2] <= fields[3] <= fields[4] < 20_000
+        assert fields[1] <= fields[0]
+        assert fields[5:] == [0, 0]
+    assert lines[4] == "1"
+    again = dict(word.split("=") for word in lines[5].removeprefix("again: ").split())
+    assert int(again["releases"]) < 100
+    assert lines[6] == "status=1"
+    assert "rt_latency.ko is not loaded" in done.stderr
+
+
+def test_latency_refuses(vm: Vm) -> None:
+    """Parameters out of range are EINVAL, at loading and at a new start."""
+    done = vm("for bad in mode=tock period_us=49 period_us=1000001 priority=0 priority=1000001 "
+              "cpu=7; do insmod /modules/rt_latency.ko $bad 2>&1; echo $bad: $?; "
+              "[ ! -e /proc/rt_latency ] || echo left behind; done; "
+              "insmod /modules/rt_latency.ko && echo 0 > /sys/module/rt_latency/parameters/period_us; "
+              "echo 1 > /proc/rt_latency/running; cat /proc/rt_latency/running; "
+              "echo 200 > /sys/module/rt_latency/parameters/period_us; "
+              "echo 1 > /proc/rt_latency/running; cat /proc/rt_latency/running; "
+              "echo x > /proc/rt_latency/running; rmmod rt_latency",
+              modules="tactus_core tactus", icount=True)
+    assert done.status == 0, done.stderr
+    assert "left behind" not in done.stdout
+    assert done.stdout.count("nvalid argument") == 6 or done.stdout.count("nvalid param") == 6
+    assert done.stdout.endswith("0\n1\n")
+    assert done.stderr.count("nvalid argument") == 2
