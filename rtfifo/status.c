@@ -17,11 +17,12 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 #include <rt/status.h>
+#include "compat/compat.h"
 #include "rtfifo.h"
 
 #define RTF_STATUS_LINE_BYTES 80
 
-static ssize_t fifos_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
+static ssize_t fifos_read(struct file *file, struct kobject *kobj, compat_bin_attribute *attr,
 			  char *buf, loff_t off, size_t count)
 {
 	size_t room = (rtf_count + 1) * RTF_STATUS_LINE_BYTES, len;

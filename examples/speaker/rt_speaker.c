@@ -303,12 +303,12 @@ static u64 interval_min_ns(void)
 }
 
 #define STAT_ATTRIBUTE(_name, _value)							\
-static ssize_t _name##_show(struct module_attribute *attr, struct module_kobject *mk,	\
+static ssize_t _name##_show(struct kobject *kobj, struct kobj_attribute *attr,		\
 			    char *buf)							\
 {											\
 	return sysfs_emit(buf, "%llu\n", (unsigned long long)(_value));			\
 }											\
-static struct module_attribute stat_##_name = __ATTR(_name, 0444, _name##_show, NULL)
+static struct kobj_attribute stat_##_name = __ATTR(_name, 0444, _name##_show, NULL)
 
 STAT_ATTRIBUTE(ticks, READ_ONCE(stats.ticks));
 STAT_ATTRIBUTE(samples, READ_ONCE(stats.samples));
@@ -318,7 +318,7 @@ STAT_ATTRIBUTE(interval_min_ns, interval_min_ns());
 STAT_ATTRIBUTE(interval_max_ns, READ_ONCE(stats.interval_max_ns));
 STAT_ATTRIBUTE(interval_max_dev_ns, stats.interval_max_ns ? interval_max_dev_ns() : 0);
 
-static struct attribute *stat_attributes[] = {
+static const struct attribute *stat_attributes[] = {
 	&stat_ticks.attr,
 	&stat_samples.attr,
 	&stat_underruns.attr,
@@ -329,10 +329,20 @@ static struct attribute *stat_attributes[] = {
 	NULL,
 };
 
-static const struct attribute_group stat_group = {
-	.name = "stats",	/* /sys/module/rt_speaker/stats */
-	.attrs = stat_attributes,
-};
+static struct kobject *stat_kobj;	/* /sys/module/rt_speaker/stats */
+
+static int stats_add(void)
+{
+	int err;
+
+	stat_kobj = kobject_create_and_add("stats", &THIS_MODULE->mkobj.kobj);
+	if (!stat_kobj)
+		return -ENOMEM;
+	err = sysfs_create_files(stat_kobj, stat_attributes);
+	if (err)
+		kobject_put(stat_kobj);
+	return err;
+}
 
 static int __init rt_speaker_init(void)
 {
@@ -354,16 +364,16 @@ static int __init rt_speaker_init(void)
 			goto destroy_fifo;
 		}
 	}
-	err = sysfs_create_group(&THIS_MODULE->mkobj.kobj, &stat_group);
+	err = stats_add();
 	if (err)
 		goto destroy_stamps;
 	err = hardware_take();
 	if (err)
-		goto remove_group;
+		goto remove_stats;
 	return 0;
 
-remove_group:
-	sysfs_remove_group(&THIS_MODULE->mkobj.kobj, &stat_group);
+remove_stats:
+	kobject_put(stat_kobj);
 destroy_stamps:
 	if (stamps >= 0)
 		rtf_destroy(stamps);
@@ -375,7 +385,7 @@ destroy_fifo:
 static void __exit rt_speaker_exit(void)
 {
 	hardware_give_back();
-	sysfs_remove_group(&THIS_MODULE->mkobj.kobj, &stat_group);
+	kobject_put(stat_kobj);
 	if (stamps >= 0)
 		rtf_destroy(stamps);
 	rtf_destroy(fifo);

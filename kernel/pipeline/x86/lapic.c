@@ -104,13 +104,13 @@ static void deadline_arm(u64 wait_ns)
 
 	/* Without it the write may overtake an earlier one of the APIC's registers. */
 	weak_wrmsr_fence();
-	native_write_msr(MSR_IA32_TSC_DEADLINE, (u32)deadline, deadline >> 32);
+	native_wrmsr(MSR_IA32_TSC_DEADLINE, (u32)deadline, deadline >> 32);
 }
 
 static void deadline_disarm(void)
 {
 	weak_wrmsr_fence();
-	native_write_msr(MSR_IA32_TSC_DEADLINE, 0, 0);
+	native_wrmsr(MSR_IA32_TSC_DEADLINE, 0, 0);
 }
 
 static u64 deadline_left_ns(void)

@@ -4,5 +4,6 @@
 #define _V05_ASM_RT_IRQ_H
 
 #include <rt/irq.h>
+#include "../entry.h"
 
 #endif

@@ -4,5 +4,6 @@
 #define _V05_LINUX_RT_SCHED_H
 
 #include <rt/task.h>
+#include "../entry.h"
 
 #endif

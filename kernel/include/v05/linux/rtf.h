@@ -4,5 +4,6 @@
 #define _V05_LINUX_RTF_H
 
 #include <rt/fifo.h>
+#include "../entry.h"
 
 #endif

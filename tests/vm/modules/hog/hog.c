@@ -25,6 +25,8 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 
+#include "compat/hrtimer.h"
+
 static unsigned int section_ms = 20;
 module_param(section_ms, uint, 0644);
 MODULE_PARM_DESC(section_ms, "length of a section with interrupts off, 1 to 1000 ms");
@@ -151,8 +153,7 @@ static const struct proc_ops hog_ops = {
 
 static int __init hog_init(void)
 {
-	hrtimer_init(&hog_hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	hog_hrtimer.function = hog_hrtimer_fn;
+	compat_hrtimer_setup(&hog_hrtimer, hog_hrtimer_fn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	return proc_create("hog", 0600, NULL, &hog_ops) ? 0 : -ENOMEM;
 }
 
@@ -160,7 +161,7 @@ static void __exit hog_exit(void)
 {
 	/* No write is under way after this, but its timer may still be on its way out. */
 	remove_proc_entry("hog", NULL);
-	del_timer_sync(&hog_timer);
+	timer_delete_sync(&hog_timer);
 	hrtimer_cancel(&hog_hrtimer);
 	tasklet_kill(&hog_tasklet);
 }

@@ -11,6 +11,7 @@
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 
+#include "compat/hrtimer.h"
 #include "../../../../examples/latency/harness.h"
 
 static unsigned int period_us = 1000;
@@ -55,8 +56,7 @@ static const struct latency_source hrt_source = {
 
 static int __init hrt_latency_init(void)
 {
-	hrtimer_init(&hrt_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
-	hrt_timer.function = hrt_job;
+	compat_hrtimer_setup(&hrt_timer, hrt_job, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	return latency_harness_init(&hrt_source);
 }
 

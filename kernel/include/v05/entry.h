@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Programs of that time define init_module() and cleanup_module() themselves, and nothing
+ * in them takes the functions' addresses. From 6.15 on the build refuses that, lest
+ * indirect branch tracking seal the functions off; so their addresses are taken here.
+ */
+#ifndef _V05_ENTRY_H
+#define _V05_ENTRY_H
+
+#include <linux/init.h>
+#include <linux/module.h>
+
+___ADDRESSABLE(init_module, __initdata);
+___ADDRESSABLE(cleanup_module, __initdata);
+
+#endif
