@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 VM = HERE / "vm"
 sys.path.insert(0, str(HERE))
 
-from bench import apt, common, console, initrd, kernels, modules  # noqa: E402
+from bench import apt, chroot, common, console, initrd, kernels, modules  # noqa: E402
 
 
 def vm_words(*words: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -66,7 +66,7 @@ def test_every_stock_kernel_boots_clean(vm, kernel):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("other", [("6.1", "rt"), ("6.12", "cloud"), ("6.12", "generic"),
-                                   ("6.12", "rt")], ids="-".join)
+                                   ("6.12", "rt"), ("7", "cloud")], ids="-".join)
 def test_other_stock_kernels_boot_clean_and_take_modules(vm, other):
     done = vm("uname -r; ls /sys/class/net | grep -c dummy; uname -v; modprobe brd",
               kernel=other, with_modules="brd", modules="dummy numdummies=3")
@@ -337,11 +337,56 @@ def test_an_interrupted_download_is_no_kernel(tmp_path, monkeypatch):
     ("6.12.117+deb12-amd64", "6.1", "generic", False),
     ("6.12.117+deb12-cloud-amd64", "6.12", "cloud", True),
     ("6.12-cloud-amd64", "6.12", "cloud", False),               # a meta package
+    ("6.12.117+deb12-amd64", "6.12+deb13", "generic", False),
+    ("6.12.48+deb13-amd64", "6.12+deb13", "generic", True),
+    ("6.12.48+deb13-rt-amd64", "6.12+deb13", "rt", True),
+    ("7.3.4+deb13-cloud-amd64", "7", "cloud", True),
+    ("7.3.4+deb13-cloud-amd64", "7.3", "cloud", True),
+    ("7.3.4+deb13-cloud-amd64", "7.2", "cloud", False),
+    ("6.17.7+deb13-cloud-amd64", "7", "cloud", False),
     ("6.1.0-56-amd64-unsigned", "6.1", "generic", False),
     ("6.1.0-56-amd64-dbg", "6.1", "generic", False),
 ])
 def test_which_release_is_meant(release, wanted, flavour, fits):
     assert kernels._fits(release, wanted, flavour) is fits
+
+
+@pytest.mark.parametrize("wanted, suite", [
+    ("6.1", "bookworm"), ("6.1.0-56-cloud-amd64", "bookworm"), ("6.12", "bookworm"),
+    ("6.12.117+deb12-rt-amd64", "bookworm"), ("6.12+deb13", "trixie"),
+    ("6.12.48+deb13-cloud-amd64", "trixie"), ("7", "trixie-backports"),
+    ("7.3", "trixie-backports"), ("7.3.4+deb13-rt-amd64", "trixie-backports"),
+])
+def test_which_suite_has_it(wanted, suite):
+    assert kernels.SUITES[kernels._series_of(wanted)] == suite
+
+
+@pytest.mark.parametrize("wanted", ["5.10", "6", "71", "rc", ""])
+def test_an_unknown_series_is_123_with_the_known_ones(wanted):
+    done = vm_words("fetch", "--kernel", wanted)
+    assert done.returncode == 123 and "known are 6.1, 6.12" in done.stderr
+
+
+def stock(suite: str, root: Path) -> kernels.Kernel:
+    return kernels.Kernel(release="7.3.4+deb13-cloud-amd64", version="7.3.4-1", flavour="cloud",
+                          root=root, image=root, config=None, kdir=root, modules=root, suite=suite)
+
+
+def test_whose_modules_are_built_in_a_chroot(tmp_path):
+    assert not chroot.needed(kernels.resolve("6.1", "cloud"))
+    with open("/etc/os-release", encoding="utf-8") as handle:
+        here = re.search(r"^VERSION_CODENAME=(\w+)", handle.read(), re.M)
+    assert chroot.needed(stock("trixie-backports", tmp_path)) == (here[1] != "trixie")
+
+
+@pytest.mark.parametrize("uid, path, reason", [
+    (1000, "/usr/bin", "only root can enter one"), (0, "/nowhere", "mmdebstrap: install it")])
+def test_without_a_chroot_there_is_a_reason(tmp_path, monkeypatch, uid, path, reason):
+    monkeypatch.setenv("TACTUS_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    with pytest.raises(common.BenchError, match=reason):
+        chroot.make(stock("trixie-backports", tmp_path))
 
 
 def test_versions_in_debians_order():

@@ -68,7 +68,9 @@ class Apt:
 
     def _sources(self) -> list[tuple[str, str]]:
         machine = _machine_sources()
-        wanted = [self.suite, f"{self.suite}-updates", f"{self.suite}-security"]
+        wanted = [self.suite]
+        if not self.suite.endswith("-backports"):   # which have neither
+            wanted += [f"{self.suite}-updates", f"{self.suite}-security"]
         chosen = [(uri, name) for uri, name in machine if name in wanted]
         have = {name for _, name in chosen}
         # A machine of another release: its mirror carries the wanted suite under the same URI.
@@ -88,6 +90,17 @@ class Apt:
                 f"apt's sources name no Debian mirror to look for {self.suite}'s kernels in"
             )
         return chosen
+
+    def sources_text(self) -> str:
+        """The suite's sources as a .sources file.
+
+        Raises BenchError when this machine's sources name no Debian mirror.
+        """
+        signed = f"Signed-By: {KEYRING}\n" if KEYRING.exists() else ""
+        return "\n".join(
+            f"Types: deb\nURIs: {uri}\nSuites: {name}\nComponents: main\n{signed}"
+            for uri, name in self._sources()
+        )
 
     def _options(self) -> list[str]:
         pairs = {
@@ -122,14 +135,10 @@ class Apt:
         with locked(self.home / "lock"):
             if self._fresh():
                 return True
-            signed = f"Signed-By: {KEYRING}\n" if KEYRING.exists() else ""
-            stanzas = [
-                f"Types: deb\nURIs: {uri}\nSuites: {name}\nComponents: main\n{signed}"
-                for uri, name in self._sources()
-            ]
+            text = self.sources_text()
             for folder in ("lists/partial", "cache/archives/partial", "state"):
                 (self.home / folder).mkdir(parents=True, exist_ok=True)
-            (self.home / "bench.sources").write_text("\n".join(stanzas), encoding="utf-8")
+            (self.home / "bench.sources").write_text(text, encoding="utf-8")
             say(f"fetching {self.suite}'s package lists (once a day)")
             done = subprocess.run(
                 ["apt-get", *self._options(), "-qq", "update"],

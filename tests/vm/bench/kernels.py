@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,8 +22,9 @@ NEEDED = ("CONFIG_PCI", "CONFIG_SYSFS", "CONFIG_DEVTMPFS", "CONFIG_PROC_FS", "CO
 
 FLAVOURS = {"cloud": "-cloud", "generic": "", "rt": "-rt"}
 
-# Which Debian release carries which kernel that this machine's compiler can build modules for.
-SUITES = {"6.1": "bookworm", "6.12": "bookworm"}
+# Which suite of Debian carries which series; those of a newer release than the machine's have
+# their modules built in a chroot (chroot.py). "+deb13" tells trixie's 6.12 from bookworm's.
+SUITES = {"6.1": "bookworm", "6.12": "bookworm", "6.12+deb13": "trixie", "7": "trixie-backports"}
 DEFAULT = "6.1"
 LOCAL = "local"
 
@@ -41,6 +41,12 @@ class Kernel:
     config: Path | None
     kdir: Path
     modules: Path
+    suite: str = "bookworm"
+
+    @property
+    def release_name(self) -> str:
+        """The Debian release whose compiler and libc building modules takes."""
+        return self.suite.split("-")[0]
 
     @property
     def is_local(self) -> bool:
@@ -81,6 +87,7 @@ def _load(folder: Path) -> Kernel | None:
             config=root / data["config"],
             kdir=root / data["kdir"],
             modules=root / data["modules"],
+            suite=data.get("suite", "bookworm"),
         )
     except (OSError, KeyError, json.JSONDecodeError):
         return None
@@ -94,7 +101,10 @@ def cached() -> list[Kernel]:
 
 
 def _fits(release: str, wanted: str, flavour: str) -> bool:
-    """True if a release is of the wanted series ("6.1", "6.1.0-56", a whole release) and flavour."""
+    """True if a release is of the wanted series and flavour.
+
+    Wanted are "7", "6.1", "6.1.0-56", "6.12+deb13" or a whole release.
+    """
     # A name with only two numbers is a meta package's.
     if not re.match(r"\d+\.\d+\.\d+", release) or not release.endswith("-amd64"):
         return False
@@ -108,24 +118,29 @@ def _fits(release: str, wanted: str, flavour: str) -> bool:
         base = base.removesuffix(suffix)
     elif base.endswith(("-cloud", "-rt")):
         return False
-    return re.match(re.escape(wanted) + r"(\D|$)", base) is not None
+    number, _, mark = wanted.partition("+")
+    return (re.match(re.escape(number) + r"(\D|$)", base) is not None
+            and (not mark or base.endswith(f"+{mark}")))
 
 
 def _newest_cached(wanted: str, flavour: str) -> Kernel | None:
-    fitting = [kernel for kernel in cached() if _fits(kernel.release, wanted, flavour)]
+    suite = SUITES[_series_of(wanted)]
+    fitting = [kernel for kernel in cached()
+               if kernel.suite == suite and _fits(kernel.release, wanted, flavour)]
     return fitting[-1] if fitting else None
 
 
-def _suite_of(wanted: str) -> str:
-    series = ".".join(wanted.split(".")[:2]).split("-")[0]
-    series = re.sub(r"\D*$", "", series)
-    try:
-        return SUITES[series]
-    except KeyError:
-        raise BenchError(
-            f"kernel {wanted} is not known; known are {', '.join(SUITES)}, each as"
-            f" {', '.join(FLAVOURS)}"
-        ) from None
+def _series_of(wanted: str) -> str:
+    """The key of SUITES that a series or release belongs to."""
+    match = re.match(r"((\d+)\.?\d*)[^+]*(\+[a-z0-9]+)?", wanted)
+    if match:
+        for series in (match[1] + (match[3] or ""), match[1], match[2]):
+            if series in SUITES:
+                return series
+    raise BenchError(
+        f"kernel {wanted} is not known; known are {', '.join(SUITES)}, each as"
+        f" {', '.join(FLAVOURS)}"
+    )
 
 
 def _closure(apt: Apt, names: list[str]) -> list[Package]:
@@ -143,7 +158,7 @@ def _closure(apt: Apt, names: list[str]) -> list[Package]:
     return list(found.values())
 
 
-def _fetch(apt: Apt, image: Package, flavour: str) -> Kernel:
+def _fetch(apt: Apt, image: Package, flavour: str, series: str) -> Kernel:
     release = image.name.removeprefix("linux-image-")
     folder = _home() / f"{release}_{image.version.replace(':', '_').replace('/', '_')}"
     with locked(_home() / f"{release}.lock"):
@@ -153,7 +168,7 @@ def _fetch(apt: Apt, image: Package, flavour: str) -> Kernel:
         say(f"fetching kernel {release} ({image.version})")
         scratch = folder.with_name(folder.name + ".new")
         shutil.rmtree(scratch, ignore_errors=True)
-        _forget_old(release, flavour)
+        _forget_old(series, flavour)
         debs = apt.download(_closure(apt, [image.name, f"linux-headers-{release}"]),
                             scratch / "debs")
         root = scratch / "root"
@@ -162,7 +177,8 @@ def _fetch(apt: Apt, image: Package, flavour: str) -> Kernel:
             output_of(["dpkg", "-x", str(deb), str(root)], f"unpacking {deb.name}")
         shutil.rmtree(scratch / "debs")
         data = _describe(root, release)
-        data |= {"release": release, "version": image.version, "flavour": flavour}
+        data |= {"release": release, "version": image.version, "flavour": flavour,
+                 "suite": apt.suite}
         # The headers name their common part by the place where installing would put it; the
         # final one is written down, so that the tree can be moved into place in one step.
         makefile = root / data["kdir"] / "Makefile"
@@ -180,10 +196,10 @@ def _fetch(apt: Apt, image: Package, flavour: str) -> Kernel:
         return kernel
 
 
-def _forget_old(release: str, flavour: str) -> None:
+def _forget_old(series: str, flavour: str) -> None:
     """Before one more comes, leaves only the newest of its series: each takes half a gigabyte."""
-    series = ".".join(release.split(".")[:2])
-    for old in [kernel for kernel in cached() if _fits(kernel.release, series, flavour)][:-1]:
+    for old in [kernel for kernel in cached() if kernel.suite == SUITES[series]
+                and _fits(kernel.release, series, flavour)][:-1]:
         say(f"forgetting kernel {old.release}")
         shutil.rmtree(old.root.parent, ignore_errors=True)
 
@@ -213,7 +229,8 @@ def resolve(wanted: str = DEFAULT, flavour: str = "cloud") -> Kernel:
     """
     if flavour not in FLAVOURS:
         raise BenchError(f"flavour {flavour} is not known; known are {', '.join(FLAVOURS)}")
-    apt = Apt(_suite_of(wanted))
+    kind = _series_of(wanted)
+    apt = Apt(SUITES[kind])
     have = _newest_cached(wanted, flavour)
     if have and have.release == wanted:
         return have
@@ -230,7 +247,7 @@ def resolve(wanted: str = DEFAULT, flavour: str = "cloud") -> Kernel:
     if have and asked.exists() and asked.stat().st_mtime >= apt.fetched.stat().st_mtime:
         return have
     series = re.match(r"\d+\.\d+", wanted)
-    names = [name for name in apt.names(f"linux-image-{series[0] if series else wanted}")
+    names = [name for name in apt.names(f"linux-image-{series[0] if series else kind}")
              if _fits(name.removeprefix("linux-image-"), wanted, flavour)]
     images = apt.newest(names)
     order = sorted(images.values(), key=lambda package: version_key(package.version))
@@ -240,7 +257,7 @@ def resolve(wanted: str = DEFAULT, flavour: str = "cloud") -> Kernel:
         raise BenchError(f"no package for kernel {wanted}, flavour {flavour}, in {apt.suite}")
     newest = order[-1]
     try:
-        kernel = _fetch(apt, newest, flavour)
+        kernel = _fetch(apt, newest, flavour, kind)
         asked.touch()
         return kernel
     except BenchError as error:
@@ -274,12 +291,13 @@ def _read(path: Path) -> str:
         return ""
 
 
+def compiler_of(kernel: Kernel) -> str | None:
+    """The name of the compiler that the kernel's headers want, None if they do not say."""
+    match = re.search(r"\$\(CROSS_COMPILE\)(gcc-\d+)", _read(kernel.kdir / ".kernelvariables"))
+    return match[1] if match else None
+
+
 def compiler_missing(kernel: Kernel) -> str | None:
     """The name of the compiler that the kernel's headers want and this machine lacks."""
-    variables = kernel.kdir / ".kernelvariables"
-    if not variables.is_file():
-        return None
-    match = re.search(r"\$\(CROSS_COMPILE\)(gcc-\d+)", variables.read_text(encoding="utf-8"))
-    if match and subprocess.run(["which", match[1]], capture_output=True, check=False).returncode:
-        return match[1]
-    return None
+    compiler = compiler_of(kernel)
+    return compiler if compiler and not shutil.which(compiler) else None

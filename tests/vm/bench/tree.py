@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from . import chroot
 from .common import TREE, BenchError, build_dir, locked, say
 from .kernels import Kernel, compiler_missing
 
@@ -27,6 +28,9 @@ def _make(kernel: Kernel, folder: Path, extra: list[str]) -> tuple[int, str]:
         # Type information needs a vmlinux and a pahole that fits; the stock headers bring neither.
         "CONFIG_DEBUG_INFO_BTF_MODULES=", *extra, "modules",
     ]
+    if chroot.needed(kernel):
+        done = chroot.run(kernel, command, [folder])
+        return done.returncode, done.stdout + done.stderr
     env = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           check=False, env=env)
@@ -34,7 +38,7 @@ def _make(kernel: Kernel, folder: Path, extra: list[str]) -> tuple[int, str]:
 
 
 def _check_compiler(kernel: Kernel) -> None:
-    missing = compiler_missing(kernel)
+    missing = None if chroot.needed(kernel) else compiler_missing(kernel)
     if missing:
         raise BenchError(f"kernel {kernel.release} wants the compiler {missing}: install it")
 

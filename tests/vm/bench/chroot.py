@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A build machine for kernels of a newer Debian release than this machine's.
+
+Their headers bring programs (objtool, modpost, fixdep) that want that release's libc, and name
+that release's compiler. So `make` runs in a chroot of it, made once and kept beside the kernels;
+what it works on is bound into the chroot at the very path that it has outside.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from .apt import Apt
+from .common import TREE, BenchError, cache_dir, locked, output_of, say
+from .kernels import Kernel, compiler_of
+
+# Whose kernels the machine itself builds modules for.
+OLDEST = "bookworm"
+# What building a module takes beside the compiler that the headers name.
+PACKAGES = ("make", "bc", "kmod", "libelf1t64", "pahole")
+ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+
+# Bindings live in a mount name space of their own: they end with the command, however it ends.
+ENTER = """\
+root=$1; shift
+while [ "$1" != -- ]; do
+    mkdir -p "$root$1" && mount --rbind "$1" "$root$1" || exit 1
+    shift
+done
+shift
+exec chroot "$root" "$@"
+"""
+
+
+def needed(kernel: Kernel) -> bool:
+    """True if the kernel's modules cannot be built on this machine as it is."""
+    # Other distributions' compilers are taken to do for the oldest, as Debian's own does.
+    return not kernel.is_local and kernel.release_name not in (OLDEST, _this_release())
+
+
+def _this_release() -> str:
+    try:
+        text = Path("/etc/os-release").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    match = re.search(r"^VERSION_CODENAME=(\w+)", text, re.M)
+    return match[1] if match else ""
+
+
+def make(kernel: Kernel) -> Path:
+    """The chroot for the kernel's modules, made if it is not there yet.
+
+    Raises BenchError without root, without mmdebstrap, or when it cannot be made.
+    """
+    release = kernel.release_name
+    compiler = compiler_of(kernel) or "gcc"
+    root = cache_dir() / "chroots" / f"{release}-{compiler}"
+    if os.geteuid() != 0:
+        raise BenchError(f"the modules for {kernel.release} are built in a chroot of {release},"
+                         " and only root can enter one")
+    with locked(root.with_name(f".{root.name}.lock")):
+        if (root / "usr/bin/make").exists():
+            return root
+        if not shutil.which("mmdebstrap"):
+            raise BenchError(f"the modules for {kernel.release} are built in a chroot of {release},"
+                             " and that is made by mmdebstrap: install it")
+        say(f"making a chroot of {release} to build modules in (once, 300 MB)")
+        scratch = root.with_name(f"{root.name}.new")
+        shutil.rmtree(scratch, ignore_errors=True)
+        sources = root.with_name(f"{root.name}.sources")
+        sources.write_text(Apt(release).sources_text(), encoding="utf-8")
+        try:
+            output_of(
+                ["mmdebstrap", "--quiet", "--variant=apt", "--mode=root",
+                 f"--include={','.join((compiler, *PACKAGES))}", *_proxies(),
+                 release, str(scratch), str(sources)],
+                f"making a chroot of {release}",
+            )
+        except BenchError:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
+        scratch.rename(root)
+    return root
+
+
+def _proxies() -> list[str]:
+    """How this machine's apt gets out, for the chroot's."""
+    text = output_of(["apt-config", "dump"], "reading apt's configuration")
+    return [f"--aptopt={line}" for line in text.splitlines()
+            if re.match(r"Acquire::https?::\S", line)]
+
+
+def run(kernel: Kernel, command: Sequence[str],
+        folders: Sequence[Path]) -> subprocess.CompletedProcess[str]:
+    """Runs a command in the kernel's chroot; `folders`, the checkout and the kernel are in it.
+
+    Raises BenchError when the chroot cannot be made.
+    """
+    root = make(kernel)
+    shown = [Path("/proc"), TREE, kernel.root.absolute(), *folders]
+    # One inside another comes with it; binding it again would only hide the same files.
+    outer = [path for path in dict.fromkeys(shown)
+             if not any(other in path.parents for other in shown)]
+    return subprocess.run(
+        ["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, "sh", str(root),
+         *map(str, outer), "--", *command],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=ENVIRONMENT,
+    )
