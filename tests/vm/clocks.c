@@ -65,10 +65,37 @@ static void sleep_for_ever(struct sleeps *sleeps)
 	}
 }
 
-/* TSC ticks per ns since a moment. */
-static double rate(uint64_t tsc, int64_t ns)
+/* The TSC and two clocks at one moment. */
+struct moment {
+	uint64_t tsc;
+	int64_t real_ns, monotonic_ns;
+};
+
+/* Read together, that is, again if something came in between: a moment is not a time slice. */
+static struct moment this_moment(void)
 {
-	return (double)(__rdtsc() - tsc) / (now_ns(CLOCK_MONOTONIC) - ns);
+	struct moment m, best = { 0 };
+	int64_t shortest_ns = INT64_MAX;
+
+	for (int i = 0; i < 1000 && shortest_ns > 20000; i++) {
+		int64_t length_ns;
+
+		m.monotonic_ns = now_ns(CLOCK_MONOTONIC);
+		m.tsc = __rdtsc();
+		m.real_ns = now_ns(CLOCK_REALTIME);
+		length_ns = now_ns(CLOCK_MONOTONIC) - m.monotonic_ns;
+		if (length_ns < shortest_ns) {
+			shortest_ns = length_ns;
+			best = m;
+		}
+	}
+	return best;
+}
+
+/* TSC ticks per ns between two moments. */
+static double rate(struct moment from, struct moment to)
+{
+	return (double)(to.tsc - from.tsc) / (to.monotonic_ns - from.monotonic_ns);
 }
 
 int main(int argc, char **argv)
@@ -78,8 +105,9 @@ int main(int argc, char **argv)
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int64_t first[CLOCKS], last[CLOCKS], length_ns = seconds * 1e9;
 	int64_t back = 0, gap_ns = 0;
-	double first_rate = 0, last_rate;
-	uint64_t reads = 0, tsc;
+	struct moment begin, end;
+	double first_rate = 0;
+	uint64_t reads = 0;
 	pid_t sleeper;
 
 	if (seconds < 0.1 || sleeps == MAP_FAILED) {
@@ -91,7 +119,7 @@ int main(int argc, char **argv)
 		sleep_for_ever(sleeps);
 	for (int i = 0; i < CLOCKS; i++)
 		first[i] = last[i] = now_ns(clocks[i]);
-	tsc = __rdtsc();
+	begin = this_moment();
 	while (last[MONOTONIC] - first[MONOTONIC] < length_ns) {
 		for (int i = 0; i < CLOCKS; i++) {
 			int64_t now = now_ns(clocks[i]);
@@ -103,17 +131,17 @@ int main(int argc, char **argv)
 		if (last[MONOTONIC] - last[COARSE] > gap_ns)
 			gap_ns = last[MONOTONIC] - last[COARSE];
 		if (!first_rate && last[MONOTONIC] - first[MONOTONIC] > length_ns / 10)
-			first_rate = rate(tsc, first[MONOTONIC]);
+			first_rate = rate(begin, this_moment());
 		reads++;
 	}
-	last_rate = rate(tsc, first[MONOTONIC]);
+	end = this_moment();
 	kill(sleeper, SIGKILL);
 	waitpid(sleeper, NULL, 0);
 	printf("clocks: reads=%llu sleeps=%llu back=%lld rate_ppm=%.1f drift_us=%.1f "
 	       "tick_gap_us=%lld sleep_late_us=%lld early=%llu\n",
 	       (unsigned long long)reads, (unsigned long long)sleeps->count, (long long)back,
-	       (last_rate / first_rate - 1) * 1e6,
-	       ((last[REAL] - first[REAL]) - (last[MONOTONIC] - first[MONOTONIC])) / 1e3,
+	       (rate(begin, end) / first_rate - 1) * 1e6,
+	       ((end.real_ns - begin.real_ns) - (end.monotonic_ns - begin.monotonic_ns)) / 1e3,
 	       (long long)(gap_ns / 1000), (long long)(sleeps->late_ns / 1000),
 	       (unsigned long long)sleeps->early);
 	return 0;
