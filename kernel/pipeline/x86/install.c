@@ -595,9 +595,10 @@ static bool inside_slot(unsigned long addr)
 /*
  * A task pre-empted between the two instructions of a save_fl slot would come back
  * into the middle of our call; one pre-empted at the start of the soft cli would,
- * after the switch-off, come back to a cli that does nothing. Only a task that is
- * runnable and not running can have been pre-empted; its stack is searched for such
- * an address. That finds too much rather than too little.
+ * after the switch-off, come back to a cli that does nothing. Only a task that is on
+ * a run queue and not running can have been pre-empted (its state says nothing: it may
+ * have been about to sleep); its stack is searched for such an address. That finds too
+ * much rather than too little.
  *
  * Context: all CPUs stopped.
  */
@@ -610,7 +611,7 @@ static bool somebody_inside(bool turning_on)
 	for_each_process_thread(group, task) {
 		unsigned long *word, *end;
 
-		if (task_is_running(task) && !task->on_cpu && task_stack_page(task)) {
+		if (task->on_rq && !task->on_cpu && task_stack_page(task)) {
 			word = (unsigned long *)READ_ONCE(task->thread.sp);
 			end = (unsigned long *)((char *)task_stack_page(task) + THREAD_SIZE);
 			if (word < (unsigned long *)task_stack_page(task) || word > end)

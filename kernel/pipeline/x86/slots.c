@@ -24,6 +24,7 @@
 #define SLOT_BYTES 6
 #define CALL_BYTES 5
 #define OP_CALL 0xe8
+#define PREFIX_CS 0x2e	/* ignored on a call or jump: only makes it longer */
 
 static const struct {
 	u8 bytes[SLOT_BYTES];
@@ -121,7 +122,7 @@ static int make_room(struct pl_text *text)
 int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind,
 		u8 opcode, const void *target, u8 bytes)
 {
-	s64 distance = (unsigned long)target - (addr + CALL_BYTES);
+	s64 distance = (unsigned long)target - (addr + bytes);
 	s32 rel = distance;
 	struct pl_slot *slot;
 	int err = make_room(text);
@@ -139,9 +140,13 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
 	slot->bytes = bytes;
 	memcpy(slot->old, (const void *)addr, bytes);
 	if (target) {
-		slot->new[0] = opcode;
-		memcpy(slot->new + 1, &rel, sizeof(rel));
-		memset(slot->new + CALL_BYTES, 0x90, sizeof(slot->new) - CALL_BYTES);
+		/*
+		 * One instruction, as long as the slot: who is pre-empted in the callee while we
+		 * switch off returns behind the slot, not into the instructions put back.
+		 */
+		slot->new[0] = PREFIX_CS;
+		slot->new[bytes - CALL_BYTES] = opcode;
+		memcpy(slot->new + bytes - sizeof(rel), &rel, sizeof(rel));
 	} else {
 		memcpy(slot->new, slot->old, sizeof(slot->new));
 	}
