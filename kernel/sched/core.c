@@ -22,7 +22,8 @@ void rt_rq_add(struct rt_rq *rq, RT_TASK *task, unsigned long long key)
 {
 	/* A policy that adds a task twice must not break the queue of the others. */
 	rt_rq_remove(rq, task);
-	heap_insert(&rq->ready, &task->ready, key);
+	task->key = key;
+	heap_insert(&rq->ready, &task->ready, key < task->inherited ? key : task->inherited);
 }
 
 void rt_rq_remove(struct rt_rq *rq, RT_TASK *task)
@@ -49,7 +50,8 @@ static void enqueue(struct rt_rq *rq, RT_TASK *task)
 {
 	task->queued = 1;
 	rq->ops->enqueue(rq, task);
-	if (!rq->curr || task == rq->curr || rq->ops->preempts(rq, task, rq->curr))
+	if (!rq->curr || task == rq->curr || task->inherited != CORE_NOTHING_INHERITED ||
+	    rq->ops->preempts(rq, task, rq->curr))
 		rq->need_resched = true;
 }
 
@@ -61,6 +63,16 @@ static void dequeue(struct rt_rq *rq, RT_TASK *task)
 	rq->ops->dequeue(rq, task);
 	if (task == rq->curr)
 		rq->need_resched = true;
+}
+
+void core_requeue(struct rt_rq *rq, RT_TASK *task)
+{
+	if (!task->queued)
+		return;
+	dequeue(rq, task);
+	enqueue(rq, task);
+	/* Less urgent than before, it may have to make room for others. */
+	rq->need_resched = true;
 }
 
 /* CPU time. */
@@ -166,6 +178,7 @@ void core_unblock(struct rt_rq *rq, RT_TASK *task)
 {
 	timerq_remove_release(&rq->timers, &task->timer);
 	task->state = CORE_READY;
+	task->pending = 0;
 	if (task->throttled) {
 		task->throttled = 0;
 		task->job_exec = 0;
@@ -412,6 +425,7 @@ int core_add(struct rt_rq *rq, RT_TASK *task)
 	rq->count++;
 	task->cpu = rq->cpu;
 	task->state = CORE_DORMANT;
+	task->inherited = CORE_NOTHING_INHERITED;
 	task->timer.fn = core_release_timer;
 	task->next = rq->tasks;
 	rq->tasks = task;
@@ -500,6 +514,12 @@ void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops)
 		task->queued = 1;
 		ops->enqueue(rq, task);
 	}
+	/* Those that wait for others want to know their keys, too. */
+	for (task = rq->tasks; task; task = task->next)
+		if (task->state == CORE_BLOCKED) {
+			ops->enqueue(rq, task);
+			ops->dequeue(rq, task);
+		}
 	rq->need_resched = true;
 }
 

@@ -26,6 +26,7 @@
 #include "timer/timerq.h"
 
 #define RTIME_MAX RT_NO_DEADLINE
+#define CORE_NOTHING_INHERITED (~0ULL)
 
 enum core_task_state {
 	CORE_DEAD,		/* also what a zeroed RT_TASK is */
@@ -101,6 +102,9 @@ int core_set_budget(RT_TASK *task, RTIME budget, int action);
 
 /** core_make_periodic - see rt_task_make_periodic(); 0 or what admit says */
 int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME period, RTIME now);
+
+/** core_requeue - @task's inherited urgency has changed */
+void core_requeue(struct rt_rq *rq, RT_TASK *task);
 
 /* Marks the timer of a task; the executive calls core_release() in its place. */
 void core_release_timer(struct rt_timer *timer);

@@ -6,7 +6,8 @@
  * slow paths that halt. This is a ticket lock: first come, first served, so that a
  * CPU waits for at most one section of each other CPU.
  *
- * Order: the lock of one CPU, or two by hardlock_pair(); inside of it the reaper's.
+ * Order: that of all objects to wait for; the lock of one CPU, or two by hardlock_pair();
+ * the reaper's.
  */
 #ifndef _TACTUS_HARDLOCK_H
 #define _TACTUS_HARDLOCK_H

@@ -13,6 +13,7 @@
 #include <linux/sysfs.h>
 
 #include <rt/post.h>
+#include "sched/sync.h"
 #include "task/exec.h"
 
 /* One registered policy. */
@@ -82,6 +83,21 @@ static bool admits(const struct rt_sched_ops *ops)
 	return true;
 }
 
+/* Who waits for whom, in what order, and who inherits from whom, is by the new keys now. */
+static void refresh_waits(void)
+{
+	unsigned long flags = pl_hard_save();
+	int i, pass;
+
+	rt_sync_lock();
+	for (pass = 0; pass < SYNC_PASSES; pass++)
+		for_each_possible_cpu(i)
+			for (RT_TASK *task = rt_cpu_of(i)->rq.tasks; task; task = task->next)
+				sync_refresh(task, pass);
+	rt_sync_unlock();
+	pl_hard_restore(flags);
+}
+
 static void commit(const struct rt_sched_ops *ops)
 {
 	int i;
@@ -90,6 +106,7 @@ static void commit(const struct rt_sched_ops *ops)
 		if (rt_cpu_of(i)->present)
 			swap_cpu(rt_cpu_of(i), ops);
 	active = ops;
+	refresh_waits();
 	resched_all();
 	pr_info("tactus: policy is %s\n", ops->name);
 }

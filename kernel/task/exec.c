@@ -187,6 +187,17 @@ static noinline void report_stopped(struct rt_cpu *cpu)
 	hardunlock(&cpu->lock);
 }
 
+/* Objects have a lock that comes before the CPU's. Meanwhile @firing keeps @task in being. */
+static noinline void time_out(struct rt_cpu *cpu, RT_TASK *task)
+{
+	timerq_remove_release(&cpu->rq.timers, &task->timer);
+	WRITE_ONCE(cpu->firing, &task->timer);
+	hardunlock(&cpu->lock);
+	rt_sync_timeout(task);
+	hardlock(&cpu->lock);
+	WRITE_ONCE(cpu->firing, NULL);
+}
+
 /*
  * The one-shot event: all that is due at the moment of entry. What functions start
  * meanwhile comes later, so this ends.
@@ -206,7 +217,12 @@ static void exec_timer(void)
 	cpu->expiring = true;
 	while ((timer = timerq_due(queue, now))) {
 		if (timer->fn == core_release_timer) {
-			core_release(&cpu->rq, container_of(timer, RT_TASK, timer));
+			RT_TASK *task = container_of(timer, RT_TASK, timer);
+
+			if (likely(!task->pending))
+				core_release(&cpu->rq, task);
+			else
+				time_out(cpu, task);
 			continue;
 		}
 		if (timer->fn == core_budget_timer) {

@@ -116,8 +116,16 @@ void rt_reap_forget(RT_TASK *task);
 int rt_printk_init(void);
 void rt_printk_exit(void);
 
+/* task/sync.c: the lock of all objects, before any CPU's; a wait that has lasted too long */
+void rt_sync_lock(void);
+void rt_sync_unlock(void);
+void rt_sync_timeout(RT_TASK *task);
+
 /* task/task.c; rt_exec_mutex held. */
 void rt_task_free(RT_TASK *task);
+
+/* timer/timer.c: is it running, on any CPU? */
+bool rt_timer_is_firing(const struct rt_timer *timer);
 
 /* timer/timer.c: forget timers of a module that is unloaded. */
 void rt_timers_sweep(struct module *module);

@@ -15,6 +15,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "sched/sync.h"
 #include "task/exec.h"
 
 /* Room on each stack for RT interrupts, and for Linux's exception handlers. */
@@ -369,15 +370,38 @@ static int call_kill(struct rt_rq *rq, struct call *call)
 	return 0;
 }
 
+/* Others that wait for it must not wait for a dead task; they may be of other CPUs. */
+static void kill_oob(void *arg)
+{
+	struct call *call = arg;
+
+	rt_sync_lock();
+	if (call->task->state != CORE_DEAD)
+		sync_kill(call->task);
+	call_oob(call);
+	rt_sync_unlock();
+}
+
+static int kill_task(struct call *call)
+{
+	if (!is_task(call->task))
+		return -EINVAL;
+	rt_exec_run(kill_oob, call);
+	return call->error;
+}
+
 void rt_task_free(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
 	struct call call = { .task = task, .fn = call_kill };
 	unsigned long flags;
 
-	do_call(&call);		/* -EINVAL if RT code has done it */
+	kill_task(&call);	/* -EINVAL if RT code has done it */
 	/* Another CPU may still be on its stack; the IPI is on its way. Pairs with finish_switch(). */
 	while (smp_load_acquire(&task->on_cpu))
+		cpu_relax();
+	/* Or in time_out(). */
+	while (rt_timer_is_firing(&task->timer))
 		cpu_relax();
 	rt_reap_forget(task);
 
@@ -397,7 +421,7 @@ int rt_task_delete(RT_TASK *task)
 	int error = -EINVAL;
 
 	if (pl_oob())
-		return do_call(&call);
+		return kill_task(&call);
 	might_sleep();
 	mutex_lock(&rt_exec_mutex);
 	if (is_task(task)) {

@@ -82,7 +82,7 @@ int rt_timer_start(struct rt_timer *timer, RTIME expires)
 }
 EXPORT_SYMBOL_GPL(rt_timer_start);
 
-static bool is_firing(const struct rt_timer *timer)
+bool rt_timer_is_firing(const struct rt_timer *timer)
 {
 	int i;
 
@@ -114,7 +114,7 @@ int rt_timer_cancel(struct rt_timer *timer)
 		 * Under the lock, without which a function that runs could start the timer
 		 * again and end between the two looks.
 		 */
-		firing = is_firing(timer);
+		firing = rt_timer_is_firing(timer);
 		hardunlock(&cpu->lock);
 		pl_hard_restore(flags);
 		if (!firing || pl_oob())

@@ -7,11 +7,14 @@
 #include "sched/core.c"
 #include "sched/rm.c"
 #include "sched/edf.c"
+#include "sched/sync.c"
 #include "tests/unit/sched_cases.h"
+#include "tests/unit/sync_cases.h"
 
 SCHED_CASES(CASE)
+SYNC_CASES(CASE)
 
-static struct kunit_case cases[] = { SCHED_CASES(RUN) {} };
+static struct kunit_case cases[] = { SCHED_CASES(RUN) SYNC_CASES(RUN) {} };
 
 static struct kunit_suite suite = { .name = "sched", .test_cases = cases };
 kunit_test_suite(suite);

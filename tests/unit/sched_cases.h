@@ -627,6 +627,17 @@ static void sched_case_budget_is_cpu_time(void)
 	CHECK_EQ(strcmp(core_state_name(&sim_rq, b), "stopped"), 0);
 	core_wakeup(&sim_rq, b, 112);
 	CHECK(sim_pick() == b);
+	/* Raised while it runs. */
+	sim_reset(&core_fixed_priority);
+	b = sim_add_periodic(1, 2, 0, 200);
+	core_set_budget(b, 10, RT_BUDGET_STOP);
+	CHECK(sim_pick() == b);
+	sim_advance(5);
+	core_set_budget(b, 20, RT_BUDGET_STOP);
+	sim_advance(19);
+	CHECK_EQ(b->budget_overruns, 0);
+	sim_advance(20);
+	CHECK_EQ(b->budget_overruns, 1);
 }
 
 static void sched_case_budget_counts(void)
@@ -704,17 +715,20 @@ static void sched_case_watchdog(void)
 
 	sim_reset(&core_fixed_priority);
 	sim_rq.watch_ns = 1000;
-	good = sim_add_periodic(0, 1, 0, 50);
+	good = sim_add_periodic(0, 1, 40, 50);
 	for (RTIME now = 0; now < 5000; now++) {
 		sim_advance(now);
 		sim_pick();
-		if (now % 50 == 49 && sim_rq.curr) {
+		if (now % 50 == 39 && sim_rq.curr) {
 			core_wait(&sim_rq, now);
 			sim_pick();
 		}
 	}
 	CHECK(!sim_rq.stopped);
 	CHECK_EQ(good->releases, 100);
+	if (sim_rq.curr)
+		core_wait(&sim_rq, 5000);
+	sim_pick();
 
 	/* The one of least priority is the culprit, also while another is on the CPU. */
 	hog = sim_add(1, 9);
@@ -725,10 +739,11 @@ static void sched_case_watchdog(void)
 	for (RTIME now = 5000; now < 7000 && !sim_rq.stopped; now++) {
 		sim_advance(now);
 		sim_pick();
-		if (now % 50 == 20 && sim_rq.curr == good)
+		if (now % 50 == 10 && sim_rq.curr == good)
 			core_wait(&sim_rq, now);
 		sim_pick();
 	}
+	CHECK(sim_rq.curr == good);
 	CHECK(sim_rq.stopped == hog);
 	CHECK_EQ(sim_now, 6000);
 	CHECK(good->window_exec < hog->window_exec);

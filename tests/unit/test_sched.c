@@ -8,12 +8,15 @@
 #include "sched/core.c"
 #include "sched/rm.c"
 #include "sched/edf.c"
+#include "sched/sync.c"
 #include "sched_cases.h"
+#include "sync_cases.h"
 
 #define CALL(name) name();
 
 int main(void)
 {
 	SCHED_CASES(CALL)
+	SYNC_CASES(CALL)
 	return 0;
 }

@@ -43,6 +43,9 @@
 #define RT_MAX_TASKS 1024	/* on one CPU */
 #define RT_TASK_NAME_BYTES 16	/* with the terminating zero */
 
+struct rt_mtx;
+struct rt_waitq;
+
 /**
  * typedef RT_TASK - one RT task; opaque to its users
  *
@@ -88,12 +91,21 @@ struct rt_task_struct {
 
 	unsigned char stopped;		/* suspended by the executive, for cause */
 	unsigned char throttled;	/* blocked until its budget is renewed */
+	unsigned char pending;		/* blocked by an object of rt/sync.h */
 	unsigned char spent;		/* this job's budget, and that is noted */
 	unsigned char budget_action;	/* enum rt_budget_action */
 	RTIME budget;			/* ns a job; 0: none */
 	RTIME exec, job_exec, max_exec;	/* CPU time: in all; of the present job; of any job */
 	RTIME window_exec;		/* since Linux last ran, if window says so */
 	unsigned long long window;
+
+	unsigned long long key;		/* the policy's, when it last became ready */
+	unsigned long long inherited;	/* of the most urgent task that it keeps waiting */
+	struct rt_waitq *waits_in;
+	struct rt_mtx *waits_for, *owned;
+	struct rt_task_struct *wait_next;
+	void *wait_buffer;
+	int wait_result;
 
 	unsigned long long releases, overruns, skipped, misses, budget_overruns;
 	RTIME max_late;

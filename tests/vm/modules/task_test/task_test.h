@@ -60,6 +60,12 @@
 	TEST(policy_refuses) \
 	TEST(policy_swap_live) \
 	TEST(policy_ejected) \
+	TEST(sync_arguments) \
+	TEST(priority_inheritance) \
+	TEST(owner_dies) \
+	TEST(sync_deletion) \
+	TEST(mailbox) \
+	TEST(semaphore_from_anywhere) \
 	UNDER(textbook_edf) \
 	UNDER(textbook_rm) \
 	TEST2(remote) \
@@ -67,6 +73,9 @@
 	TEST2(remote_timer) \
 	TEST2(remote_timer_cancel) \
 	TEST2(remote_ping_pong) \
+	TEST2(remote_mailbox) \
+	TEST2(remote_mutex) \
+	TEST2(remote_sync_churn) \
 	TEST2(remote_churn)
 
 #define DECLARE_TEST(name) void test_##name(void);

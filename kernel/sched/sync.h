@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Waiting for one another: who waits where, who inherits whose urgency. Pure logic.
+ *
+ * All of it runs under one lock of all CPUs (sync's), taken before any CPU's lock; what must
+ * be done under the lock of a task's CPU is asked of the two functions at the end.
+ *
+ * Invariants, between calls:
+ *  - a task waits in at most one queue (task->waits_in), and is then blocked or dead;
+ *  - queues are sorted by sync_urgency(), equal ones in the order they came;
+ *  - task->inherited is the least urgency value of those that wait for a mutex it owns,
+ *    transitively, or CORE_NOTHING_INHERITED.
+ *
+ * A chain of owners is as long as there are tasks that own one mutex and wait for the next.
+ */
+#ifndef _TACTUS_SYNC_H
+#define _TACTUS_SYNC_H
+
+#include <rt/sync.h>
+#include "sched/core.h"
+
+/* The caller has been queued and must block; what follows is in task->wait_result. */
+#define SYNC_WAIT 1
+
+int sync_mtx_lock(struct rt_mtx *mtx, RT_TASK *task);
+int sync_mtx_unlock(struct rt_mtx *mtx, RT_TASK *task);
+void sync_mtx_destroy(struct rt_mtx *mtx);
+
+int sync_sem_wait(struct rt_sem *sem, RT_TASK *task);
+int sync_sem_post(struct rt_sem *sem);
+void sync_sem_destroy(struct rt_sem *sem);
+
+/* @task may be NULL for a caller that cannot wait: -EAGAIN then. */
+int sync_mbx_send(struct rt_mbx *mbx, const void *message, RT_TASK *task);
+int sync_mbx_receive(struct rt_mbx *mbx, void *message, RT_TASK *task);
+void sync_mbx_destroy(struct rt_mbx *mbx);
+
+/** sync_give_up - @task, if it waits, does so no longer, with @result; it is not unblocked */
+bool sync_give_up(RT_TASK *task, int result);
+
+/** sync_kill - @task is about to die: it waits for nothing, what it owns goes on */
+void sync_kill(RT_TASK *task);
+
+/*
+ * sync_refresh - the policy and so all keys have changed
+ *
+ * Call it for all tasks with @pass 0, then for all with 1, then for all with SYNC_PASSES - 1.
+ */
+#define SYNC_PASSES 3
+void sync_refresh(RT_TASK *task, int pass);
+
+/* The smaller the more urgent. */
+static inline u64 sync_urgency(const RT_TASK *task)
+{
+	return task->key < task->inherited ? task->key : task->inherited;
+}
+
+/* What the surroundings do: each takes the lock of the task's CPU. */
+void sync_unblock(RT_TASK *task);	/* core_unblock(), if it is blocked */
+void sync_requeue(RT_TASK *task);	/* core_requeue(): its urgency has changed */
+
+#endif
