@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from bench import chroot, kernels
 
 HERE = Path(__file__).resolve().parent
 VM = HERE / "vm"
@@ -34,6 +37,13 @@ class Result:
 
 
 Vm = Callable[..., Result]
+
+
+def skip_without_chroot(kernel: tuple[str, str]) -> None:
+    """Skips the test if building the kernel's modules takes a chroot, and that takes root."""
+    found = kernels.resolve(*kernel)
+    if chroot.needed(found) and os.geteuid() != 0:
+        pytest.skip(f"the modules for {found.release} are built in a chroot: root only")
 
 
 def run_vm(
