@@ -58,6 +58,7 @@ def test_output_and_status_are_the_commands(vm):
     assert "Linux version 6.1" in done.console
 
 
+@pytest.mark.slow
 def test_every_stock_kernel_boots_clean(vm, kernel):
     done = vm("uname -r", kernel=kernel)
     assert re.match(r"6\.1\.0-\d+-(cloud-)?amd64\n$", done.stdout) and done.status == 0

@@ -75,6 +75,7 @@ def test_rt_task_at_10_khz() -> None:
     assert result.releases >= SHORT_S * 10_000
 
 
+@pytest.mark.slow
 def test_hrtimer_fails_the_same_check() -> None:
     """The negative control: without the executive, the sections delay the timer by their length."""
     results = run("hrtimer", SHORT_S)

@@ -78,6 +78,7 @@ def check_wakes(wakes: dict[str, float], posts: int) -> None:
     assert wakes["late_replays"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preempt", PREEMPTION)
 def test_rt_task_wakes_linux(vm: Vm, preempt: str) -> None:
     """From user mode, from the idle loop, and from inside interrupts-off sections.

@@ -101,6 +101,7 @@ def test_no_wakeup_is_lost_in_idle(vm, order: str) -> None:
     assert float(end) - float(start) < NAPS * 0.004
 
 
+@pytest.mark.slow
 def test_unwrapped_idle_loses_wakeups(vm) -> None:
     """The control: a driver that is not known stays unwrapped, and the naps last for ever."""
     done = vm(SLEEPS, modules="tactus fake_idle name=unknown window_us=2000", icount=True,

@@ -97,6 +97,7 @@ def test_linux_au_whole_under_load(sound: Path, tmp_path: Path, flavour: str) ->
     assert playing.play(sound, "load", out=tmp_path, flavour=flavour).problems() == []
 
 
+@pytest.mark.slow
 def test_linux_reads_its_clock_meanwhile(vm: Vm, short: Path, probe: Path, tmp_path: Path) -> None:
     """Linux uses the CMOS chip as fast as it can; neither side splits the other's accesses."""
     # A seventh of a second: an access to the chip takes the emulator long.
