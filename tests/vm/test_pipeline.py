@@ -119,6 +119,16 @@ def test_unknown_idle_driver_is_refused(vm) -> None:
     assert "refused: the idle driver unknown is not known to wake" in done.stdout
 
 
+@pytest.mark.slow
+def test_periodic_tick_is_refused(vm) -> None:
+    """Linux's own tick has to be one-shot; tactus waits some seconds for it after boot."""
+    done = vm("modprobe tactus 2>&1; dmesg | grep 'tactus: '; ls -d /sys/kernel/tactus",
+              with_modules="tactus", append="highres=off nohz=off")
+    assert "Operation not supported" in done.stdout
+    assert "refused: CPU 0's tick is not the local APIC's one-shot timer" in done.stdout
+    assert done.status != 0
+
+
 @pytest.mark.parametrize("parameters, errno, sentence", [
     ("mode=magic", "Invalid argument", "refused: mode=magic is unknown"),
     ("timer=sundial", "Invalid argument", "refused: timer=sundial is unknown"),

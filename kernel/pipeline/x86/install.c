@@ -50,6 +50,8 @@
 #define LAST_EXCEPTION 0x1f
 #define SWITCH_TRIES 100
 #define SWITCH_RETRY_MS 10
+#define TICK_WAIT_MS 5000
+#define TICK_POLL_MS 50
 
 struct apic *pl_apic;
 const struct pl_client *pl_client;
@@ -131,18 +133,33 @@ static int check_kernel(void)
 	return 0;
 }
 
-static int check_ticks(void)
+static int first_cpu_not_ready(void)
 {
 	int cpu;
 
-	for_each_online_cpu(cpu) {
-		if (!pl_lapic_ready(cpu)) {
-			pr_err("refused: CPU %d's tick is not the local APIC's one-shot timer; nothing was changed\n",
-			       cpu);
-			return -EOPNOTSUPP;
-		}
+	for_each_online_cpu(cpu)
+		if (!pl_lapic_ready(cpu))
+			return cpu;
+	return -1;
+}
+
+/*
+ * In the first seconds after boot Linux's tick is still periodic: it becomes one-shot when
+ * a clock has been found good enough for it. So a module loaded that early waits.
+ */
+static int check_ticks(void)
+{
+	int cpu = first_cpu_not_ready();
+
+	for (int waited = 0; cpu >= 0 && waited < TICK_WAIT_MS; waited += TICK_POLL_MS) {
+		msleep(TICK_POLL_MS);
+		cpu = first_cpu_not_ready();
 	}
-	return 0;
+	if (cpu < 0)
+		return 0;
+	pr_err("refused: CPU %d's tick is not the local APIC's one-shot timer; nothing was changed\n",
+	       cpu);
+	return -EOPNOTSUPP;
 }
 
 /* ---- the kernel's slots ---- */
