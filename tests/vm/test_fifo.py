@@ -94,6 +94,7 @@ def test_number_of_fifos(vm) -> None:
     assert done.stdout.splitlines() == ["1 crw-rw----", "1024 crw-rw----"]
 
 
+@pytest.mark.slow
 def test_cost(vm) -> None:
     """In instructions, a put and a get cost no more than kfifo's, which cannot do half of it."""
     done = vm("head -c 40000 /dev/zero > /dev/rtf0; cat /proc/fifo_bench",

@@ -54,7 +54,7 @@ def test_rt_releases_on_time(kind: Kind) -> None:
     check_rt(kind, run(kind, SECONDS), SECONDS)
 
 
-@pytest.mark.parametrize("kind", ["tick", "task"])
+@pytest.mark.parametrize("kind", ["tick", pytest.param("task", marks=pytest.mark.slow)])
 def test_rt_releases_on_time_briefly(kind: Kind) -> None:
     """The same for half a second, and the whole of it a second time: the figures agree."""
     first = run(kind, SHORT_S)
@@ -88,6 +88,7 @@ def test_hrtimer_fails_the_same_check() -> None:
     assert complaints(results["load"], LIMIT_NS["tick"]) != []
 
 
+@pytest.mark.slow
 def test_a_load_below_its_minimum_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure taken under less load than stated does not count."""
     monkeypatch.setattr("measure.LOAD_FLOORS_PER_S", {"forks": 1e9})
