@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -21,8 +22,8 @@ def build(name: str) -> Path:
     if program.exists() and program.stat().st_mtime >= newest:
         return program
     BUILD.mkdir(parents=True, exist_ok=True)
-    # Several runs may want it at once: each makes its own, and the last one in place wins.
-    fresh = BUILD / f".{name}.{os.getpid()}"
+    # Several runs and threads may want it at once: each makes its own, the last in place wins.
+    fresh = BUILD / f".{name}.{os.getpid()}.{threading.get_ident()}"
     sources = [str(source) for source in inputs if source.suffix == ".c"]
     subprocess.run([*COMPILE, "-o", str(fresh), *sources], check=True)
     fresh.replace(program)
