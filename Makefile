@@ -17,7 +17,8 @@ PYTEST   = PYTHONPATH=$(CURDIR)/userland/python/src $(PYTHON) -m pytest -p no:ca
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all modules vm-modules modules_install install uninstall demo test test-quick unit kunit bench clean \
+.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland demo test test-quick \
+	test-matrix unit kunit fuzz bench clean \
 	distclean help setup-demo setup-test
 
 all: modules
@@ -49,6 +50,27 @@ uninstall:
 	rm -rf "$(DESTDIR)/lib/modules/$$release/updates/tactus"; \
 	test -n "$(DESTDIR)" || depmod "$$release"
 
+# What programs need, and the commands; nothing of the kernel. librtf for C, and the Python package
+# for the commands' own use (`pip install userland/python` for yours).
+PREFIX ?= /usr/local
+install-userland: analysis tapfile
+	@$(MAKE) --no-print-directory -s -C userland/librtf install PREFIX=$(PREFIX) \
+		DESTDIR=$(DESTDIR) BUILD=$(CURDIR)/build/librtf
+	@to="$(DESTDIR)$(PREFIX)"; set -e; \
+	for folder in . commands tap; do \
+		install -D -m 644 -t "$$to/share/tactus/python/tactus/$$folder" \
+			userland/python/src/tactus/$$folder/*.py; \
+	done; \
+	install -D -m 755 userland/tactus.installed "$$to/bin/tactus"; \
+	install -D -m 755 -t "$$to/bin" $(ANALYSIS) $(TAPFILE); \
+	install -D -m 644 -t "$$to/share/tactus/experiments" examples/tap/experiments/*.ftap; \
+	install -D -m 644 -t "$$to/share/man/man1" userland/man/*.1; \
+	install -D -m 644 userland/completions/tactus.bash \
+		"$$to/share/bash-completion/completions/tactus"; \
+	install -D -m 644 -t "$$to/lib/systemd/system" userland/systemd/*.service; \
+	sed -i "s|/usr/local/bin|$(PREFIX)/bin|" "$$to"/lib/systemd/system/tactus-record@.service; \
+	echo "installed below $$to"
+
 demo: setup-demo
 	@tests/demo/run
 
@@ -63,6 +85,10 @@ test: setup-test
 test-quick: setup-test
 	@$(MAKE) --no-print-directory unit
 	@$(PYTEST) tests -v -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
+
+# Every stock kernel there is: prints a table, keeps the figures in out/matrix.json.
+test-matrix: setup-test
+	@tests/vm/matrix.py
 
 setup-demo:
 	@tools/setup demo
@@ -94,8 +120,36 @@ build/unit/%.passed: build/unit/%
 .PRECIOUS: build/unit/%
 -include $(wildcard build/unit/*.d)
 
+# The arithmetic of `tactus analyze`: the kernel's own files, on the host.
+ANALYSIS := build/host/tactus-analysis
+analysis: $(ANALYSIS)
+$(ANALYSIS): tools/analyze/analysis.c $(wildcard kernel/sched/*.[ch] kernel/timer/timerq.[ch] \
+		kernel/include/rt/*.h kernel/pure.h)
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Ikernel -Ikernel/include -o $@ $<
+
+# The checker of `tactus tap`: the tap loop's own table of parameters and engine, on the host.
+TAP_PARTS := $(addprefix examples/tap/,beats.c engine.c feedback.c midi.c params.c queue.c random.c \
+	triggers.c)
+TAPFILE   := build/host/tactus-tapfile
+tapfile: $(TAPFILE)
+$(TAPFILE): $(wildcard tools/tap/*.[ch] examples/tap/*.h) $(TAP_PARTS)
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Iexamples/tap -o $@ $(wildcard tools/tap/*.c) \
+		$(TAP_PARTS)
+
+# Any bytes into what reads bytes from outside; `make test` has the same in tests/fuzz/test_fuzz.py.
+FUZZ_RUNS ?= 100000
+fuzz: setup-test
+	@tests/fuzz/run -r $(FUZZ_RUNS)
+
+# Each kernel is built once, in some ten minutes; KUNIT=plain for the fast one alone.
+KUNIT ?= plain debug kcsan
+
 kunit: setup-test
-	@tests/kunit/run
+	@failed=0; for kernel in $(KUNIT); do \
+		tests/kunit/run --kernel $$kernel --together || failed=1; \
+	done; exit $$failed
 
 # The measurements of 10 virtual seconds each; `make demo` has the short ones.
 bench: setup-test
@@ -111,12 +165,17 @@ distclean: clean
 help:
 	@echo 'make demo             the main job, end to end, in QEMU; report in out/demo/'
 	@echo 'make test             every test; make test-quick leaves the slow ones out'
+	@echo 'make test-matrix      every stock kernel: a table of what works on which'
 	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'
 	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'
 	@echo 'make uninstall        takes them away again'
+	@echo 'make install-userland librtf, the command tactus, manual pages, into PREFIX'
 	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'
 	@echo 'make unit             host unit tests under sanitizers'
-	@echo 'make kunit            KUnit suites in a kernel of our own'
+	@echo 'make analysis         what `tactus analyze` computes with'
+	@echo 'make tapfile          what `tactus tap` checks parameter files with'
+	@echo 'make fuzz             random input to what reads MIDI and parameter files (FUZZ_RUNS=N)'
+	@echo 'make kunit            KUnit suites in kernels of our own (KUNIT="plain debug kcsan")'
 	@echo 'make bench            the long measurements'
 	@echo 'make clean, distclean what was built; also out/'
 	@echo 'tests/vm/vm --help    the bench, for your own modules too'

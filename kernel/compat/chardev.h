@@ -19,4 +19,12 @@
 #define compat_splice_read generic_file_splice_read
 #endif
 
+/* 6.3: a mapping's flags are changed by functions. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define compat_vm_flags(vma, set, clear) vm_flags_mod(vma, set, clear)
+#else
+#define compat_vm_flags(vma, set, clear) \
+	((void)((vma)->vm_flags = ((vma)->vm_flags | (set)) & ~(clear)))
+#endif
+
 #endif

@@ -15,19 +15,19 @@
 #error "Tactus needs Linux 6.1 or newer"
 #endif
 
-/* ---- EOI: a pointer in struct apic, from 6.6 on a static call ---- */
+/* ---- the APIC driver: pointers in struct apic, from 6.6 on static calls ---- */
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
-#define COMPAT_EOI_STATIC_CALL 1
+#define COMPAT_APIC_STATIC_CALL 1
 #define COMPAT_EOI_ARGS void
 #define compat_eoi_call(fn) (((void (*)(void))(fn))())
-#define compat_apic_eoi_member(apic) ((apic)->eoi)
+#define COMPAT_APIC_EOI offsetof(struct apic, eoi)
 #define COMPAT_SAFE_HALT "pv_native_safe_halt"
 #else
-#define COMPAT_EOI_STATIC_CALL 0
+#define COMPAT_APIC_STATIC_CALL 0
 #define COMPAT_EOI_ARGS u32 reg, u32 value
 #define compat_eoi_call(fn) (((void (*)(u32, u32))(fn))(APIC_EOI, APIC_EOI_ACK))
-#define compat_apic_eoi_member(apic) ((apic)->eoi_write)
+#define COMPAT_APIC_EOI offsetof(struct apic, eoi_write)
 #define COMPAT_SAFE_HALT "native_safe_halt"
 #endif
 

@@ -17,7 +17,7 @@
 #include "pipeline/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 1
+#define PL_CORE_ABI 4
 
 struct irq_desc;
 struct pt_regs;
@@ -54,6 +54,7 @@ struct pl_stats {
  * @oob: this CPU is in the out-of-band stage
  * @inband_vif: the in-band stage's virtual IF while @oob
  * @irq_depth: RT interrupt handlers on the stack
+ * @nmi_depth: NMIs, and exceptions like them, on the stack
  * @masked: per vector, the level line that the pipeline masked
  */
 struct pl_cpu {
@@ -63,6 +64,7 @@ struct pl_cpu {
 	bool oob;
 	u8 inband_vif;
 	u8 irq_depth;
+	u8 nmi_depth;
 	struct irq_desc *masked[PL_VECTORS];
 	struct pl_stats stats;
 };
@@ -72,22 +74,28 @@ struct pl_cpu {
  * @oob_vector: the out-of-band vector (timer or IPI) arrived; returns whether
  *	Linux's own tick is due as well
  * @rt_line: the RT interrupt behind a device vector, or NULL if it is Linux's
- * @oob_line: handle and acknowledge the RT interrupt that @rt_line returned
+ * @oob_line: handle and acknowledge the RT interrupt that @rt_line returned; false if its
+ *	handler failed: then it is Linux's from now on, and not acknowledged if level-triggered
  * @mask_line: mask the level-triggered line behind a vector at its controller;
  *	returns its descriptor, or NULL if that is not possible now
  * @unmask_line: the reverse; @desc is what @mask_line returned
  * @resched: may switch to an RT task; returns when this context is resumed
+ * @fault: out-of-band code caused an exception; true if @regs lead elsewhere now, false if it
+ *	is for Linux
+ * @cpu_dies: Linux is about to move this CPU's interrupts elsewhere
  *
- * All run with hardware interrupts off; all but @unmask_line out-of-band or at
+ * All run with hardware interrupts off; all but @unmask_line and @cpu_dies out-of-band or at
  * the point of arrival, so none may call Linux beyond what is NMI-safe.
  */
 struct pl_hooks {
 	bool (*oob_vector)(void);
 	struct rt_line *(*rt_line)(unsigned int vector);
-	void (*oob_line)(struct rt_line *line);
+	bool (*oob_line)(struct rt_line *line);
 	struct irq_desc *(*mask_line)(unsigned int vector);
 	void (*unmask_line)(struct irq_desc *desc, unsigned int vector);
 	void (*resched)(void);
+	bool (*fault)(struct pt_regs *regs, unsigned long error_code, unsigned int vector);
+	void (*cpu_dies)(void);
 };
 
 /**
@@ -98,10 +106,13 @@ struct pl_hooks {
  * @rt_lines: how many RT interrupts there are
  * @hooks: see there
  * @eoi: the kernel's own EOI
- * @apic_read: reads a local APIC register
+ * @apic_read: the kernel's own reading of a local APIC register
+ * @ipi_self: the kernel's own interrupt of this CPU by itself
  * @gate_vector: per interrupt gate, its vector; 0: the entry code passes it
+ * @exc_vector, @nmi_vector: per gate, the exception's number
  * @irq_call, @exc_call, @nmi_call: per gate, the C function that Linux calls there
  * @vector_call: per vector, Linux's C handler
+ * @fixup_irqs: Linux's function that moves a dying CPU's interrupts elsewhere
  */
 struct pl_core {
 	bool active;
@@ -110,11 +121,15 @@ struct pl_core {
 	const struct pl_hooks *hooks;
 	void *eoi;
 	u32 (*apic_read)(u32 reg);
+	void (*ipi_self)(int vector);
 	u8 gate_vector[PL_MAX_IRQ_GATES];
+	u8 exc_vector[PL_MAX_EXC_GATES];
+	u8 nmi_vector[PL_MAX_NMI_GATES];
 	void (*irq_call[PL_MAX_IRQ_GATES])(struct pt_regs *regs, unsigned long error_code);
 	void (*exc_call[PL_MAX_EXC_GATES])(struct pt_regs *regs, unsigned long error_code);
 	void (*nmi_call[PL_MAX_NMI_GATES])(struct pt_regs *regs, unsigned long error_code);
 	void (*vector_call[PL_VECTORS])(struct pt_regs *regs, unsigned long error_code);
+	void (*fixup_irqs)(void);
 };
 
 extern struct pl_core pl_core;
@@ -132,6 +147,15 @@ extern char pl_irq_stubs[], pl_exc_stubs[], pl_nmi_stubs[];
 
 /* Takes the place of the kernel's EOI function. */
 void pl_eoi(COMPAT_EOI_ARGS);
+
+/* Takes the place of the APIC driver's reading of a register. */
+u32 pl_apic_read(u32 reg);
+
+/* Takes the place of the APIC driver's IPI to oneself. */
+void pl_ipi_self(int vector);
+
+/* Takes the place of the kernel's fixup_irqs() where a CPU dies. */
+void pl_fixup_irqs(void);
 
 /** pl_core_pin - from now on tactus_core cannot be unloaded. Context: Linux process. */
 void pl_core_pin(void);

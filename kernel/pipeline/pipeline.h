@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The pipeline as the executive sees it: a clock, one one-shot event per CPU, an
- * IPI, and the way into the out-of-band stage. Private to tactus.ko.
+ * IPI, and the way into the out-of-band stage; and hosted mode, which is the same without a
+ * pipeline. stage.c chooses. Private to tactus.ko.
  */
 #ifndef _TACTUS_PIPELINE_H
 #define _TACTUS_PIPELINE_H
 
+#include <linux/jump_label.h>
 #include <linux/types.h>
+
+struct pt_regs;
+
+DECLARE_STATIC_KEY_FALSE(pl_hosted_key);
+
+/**
+ * pl_hosted - does RT code run in Linux's interrupts, on a kernel that is not patched?
+ *
+ * Then hardware interrupts stay off while it runs, and a job runs to its end.
+ *
+ * Context: any.
+ */
+static __always_inline bool pl_hosted(void)
+{
+	return static_branch_unlikely(&pl_hosted_key);
+}
+
+/**
+ * struct pl_fault - out-of-band code did what the CPU refuses
+ * @regs: of the code that did
+ * @address: for page faults and stack overflows, the address it touched
+ * @error_code, @vector: of the exception
+ * @go_on, @sp: the executive says here where a task goes on, and with what stack
+ */
+struct pl_fault {
+	const struct pt_regs *regs;
+	unsigned long address, error_code;
+	unsigned int vector;
+	void *go_on, *sp;
+};
 
 /**
  * struct pl_client - the executive's entries into the out-of-band stage
@@ -14,13 +46,23 @@
  * @ipi: another CPU called pl_ipi()
  * @resched: last call before an out-of-band interrupt returns; may switch stacks
  *	to an RT task and comes back when that (or Linux) is resumed
+ * @cpu_comes: a CPU went online and is served from now on; 0 or -ENOMEM
+ * @cpu_leaves: a CPU is about to go offline; 0, or -EBUSY if RT work is bound to it
  *
- * All are called out-of-band, hardware interrupts off, on the CPU concerned.
+ * @fault: may the code that did @fault be left for good? If it is a task's, @fault says where
+ *	that goes on; an interrupt handler's pl_guarded() returns true
+ *
+ * @timer, @ipi, @resched and @fault are called out-of-band, hardware interrupts off, on the CPU concerned;
+ * the others in a Linux process that may sleep, and not for the CPUs there are when the
+ * pipeline is switched on.
  */
 struct pl_client {
 	void (*timer)(void);
 	void (*ipi)(void);
 	void (*resched)(void);
+	bool (*fault)(struct pl_fault *fault);
+	int (*cpu_comes)(int cpu);
+	int (*cpu_leaves)(int cpu);
 };
 
 /* Hardware interrupt flag. Context: any. These are the only cli and sti of the executive. */
@@ -46,7 +88,7 @@ static __always_inline bool pl_hard_disabled(void)
 	return !(flags & (1UL << 9));
 }
 
-/** pl_clock - TSC-based time, ns. Context: any. */
+/** pl_clock - time, ns: the TSC's; hosted, CLOCK_MONOTONIC. Context: any. */
 u64 pl_clock(void);
 
 /**
@@ -63,6 +105,21 @@ void pl_timer_arm(u64 when);
  * Context: any.
  */
 void pl_ipi(int cpu);
+
+/**
+ * pl_guarded - call a function of RT code, @fn(@arg), and survive a fault of it
+ *
+ * Context: RT interrupt, hardware interrupts off.
+ * Return: whether it was left because of a fault; nothing it holds is released then.
+ */
+bool pl_guarded(void *fn, void *arg);
+
+/**
+ * pl_poll - hosted only: call pl_client.timer(), as if the event were due
+ *
+ * Context: RT task, hardware interrupts off.
+ */
+void pl_poll(void);
 
 /** pl_oob - is this CPU in the out-of-band stage? Context: any. */
 bool pl_oob(void);

@@ -1,7 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The stages, as the executive asks about them; see pipeline.h. */
+/*
+ * The seam of pipeline.h: which of the two modes answers. A static key, so that the pipeline's
+ * paths pay one nop for there being another mode.
+ */
+#include <linux/export.h>
 #include "pipeline/core.h"
+#include "pipeline/hosted.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/x86/deadline.h"
+#include "pipeline/x86/lines.h"
+#include "pipeline/x86/oneshot.h"
+
+/* Context: any. */
+u64 pl_clock(void)
+{
+	return pl_hosted() ? pl_hosted_clock() : pl_tsc_clock();
+}
+
+/* Context: any, hardware interrupts off. */
+void pl_timer_arm(u64 when)
+{
+	if (pl_hosted())
+		pl_hosted_arm(when);
+	else
+		pl_oneshot_arm(when);
+}
+
+/* Context: any. */
+void pl_ipi(int cpu)
+{
+	if (pl_hosted())
+		pl_hosted_ipi(cpu);
+	else
+		pl_line_ipi(cpu);
+}
 
 /* Context: any. */
 bool pl_oob(void)
@@ -18,5 +50,9 @@ bool pl_in_irq(void)
 /* Context: any but NMI. */
 void pl_run_oob(void (*fn)(void *arg), void *arg)
 {
-	pl_call_oob(fn, arg);
+	if (pl_hosted())
+		pl_hosted_run(fn, arg);
+	else
+		pl_call_oob(fn, arg);
 }
+EXPORT_SYMBOL_GPL(pl_run_oob);

@@ -49,4 +49,10 @@ static inline int pl_vecset_top(const struct pl_vecset *set)
 	return -1;
 }
 
+/** pl_vecset_word - the vectors from 32 * @n on, a bit each, as the APIC's registers have them */
+static inline u32 pl_vecset_word(const struct pl_vecset *set, unsigned int n)
+{
+	return set->word[n / 2] >> (n % 2 * 32);
+}
+
 #endif

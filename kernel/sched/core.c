@@ -120,8 +120,10 @@ static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 	task->releases++;
 	task->job_exec = 0;
 	task->spent = 0;
+	task->begun = 0;
 	task->state = CORE_READY;
 	set_job(rq, task, release);
+	events_note(&rq->events, EVENT_RELEASE, task->id);
 }
 
 /* The job is over, or there was none: wait for next_release. */
@@ -196,12 +198,18 @@ int core_check_periodic(RTIME start, RTIME period)
 	return 0;
 }
 
+int core_check_deadline(RTIME relative)
+{
+	return relative < 0 || relative > RT_PERIOD_MAX_NS ? -EINVAL : 0;
+}
+
 int core_set_deadline(struct rt_rq *rq, RT_TASK *task, RTIME relative)
 {
 	int error;
 
-	if (relative < 0 || relative > RT_PERIOD_MAX_NS)
-		return -EINVAL;
+	error = core_check_deadline(relative);
+	if (error)
+		return error;
 	error = rq->ops->admit(rq, task, task->period, relative);
 	if (!error)
 		task->relative_deadline = relative;
@@ -221,6 +229,7 @@ int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME perio
 	if (at_once)
 		start += (u64)(now - start) / (u64)period * period;
 	task->period = period;
+	task->sporadic = 0;
 	task->next_release = start;
 
 	if (task->state != CORE_READY && task->state != CORE_BLOCKED) {
@@ -243,6 +252,76 @@ int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME perio
 	return 0;
 }
 
+int core_check_sporadic(RTIME interval)
+{
+	return interval < RT_PERIOD_MIN_NS || interval > RT_PERIOD_MAX_NS ? -EINVAL : 0;
+}
+
+int core_make_sporadic(struct rt_rq *rq, RT_TASK *task, RTIME interval)
+{
+	int error = rq->ops->admit(rq, task, interval, task->relative_deadline);
+	bool queued = task->queued;
+
+	if (error)
+		return error;
+	if (task->state == CORE_WAITING)
+		timerq_remove_release(&rq->timers, &task->timer);
+	/* A policy that sorts by the period must hear of the change. */
+	dequeue(rq, task);
+	task->period = interval;
+	task->sporadic = 1;
+	task->token = 0;
+	if (task->state == CORE_READY || task->state == CORE_BLOCKED) {
+		task->next_release = task->release + interval;
+	} else {
+		task->state = CORE_WAITING;
+		task->next_release = 0;
+	}
+	if (queued)
+		enqueue(rq, task);
+	return 0;
+}
+
+/*
+ * A sporadic task, which waits, is to be released because of an arrival at @arrival: not before
+ * next_release, which keeps the interval.
+ */
+static void release_sporadic(struct rt_rq *rq, RT_TASK *task, RTIME arrival, RTIME now)
+{
+	if (task->next_release < arrival)
+		task->next_release = arrival;
+	if (task->next_release > now) {
+		await_release(rq, task);
+		return;
+	}
+	begin_job(rq, task, task->next_release);
+	if (!task->suspended)
+		enqueue(rq, task);
+}
+
+/* One that finds another waiting for its release is none of its own. */
+static void arrive(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	bool was_suspended = task->suspended;
+
+	task->suspended = 0;
+	task->stopped = 0;
+	if (task->state == CORE_WAITING) {
+		if (heap_queued(&task->timer.node))
+			task->skipped++;
+		else
+			release_sporadic(rq, task, now, now);
+	} else if (was_suspended) {
+		if (task->state == CORE_READY)
+			enqueue(rq, task);
+	} else if (task->token) {
+		task->skipped++;
+	} else {
+		task->token = 1;
+		task->token_time = now;
+	}
+}
+
 int core_wait(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *task = rq->curr;
@@ -257,7 +336,18 @@ int core_wait(struct rt_rq *rq, RTIME now)
 		task->max_exec = task->job_exec;
 	if (now > task->deadline)
 		task->misses++;
+	task->begun = 0;
+	events_note(&rq->events, EVENT_COMPLETE, task->id);
 	dequeue(rq, task);
+	if (task->sporadic && !task->token) {
+		task->state = CORE_WAITING;	/* for an arrival */
+		return 0;
+	}
+	if (task->sporadic) {
+		task->token = 0;
+		if (task->next_release < task->token_time)
+			task->next_release = task->token_time;
+	}
 	if (task->next_release > now) {
 		await_release(rq, task);
 		return 0;
@@ -289,6 +379,10 @@ void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
 
 void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
+	if (task->sporadic) {
+		arrive(rq, task, now);
+		return;
+	}
 	if (!task->suspended && task->state != CORE_DORMANT) {
 		if (!task->token)
 			task->token_time = now;
@@ -323,11 +417,18 @@ void core_watch_timer(struct rt_timer *timer)
 {
 }
 
+int core_check_budget(RTIME budget, int action)
+{
+	return budget < 0 || budget > RT_PERIOD_MAX_NS || action < RT_BUDGET_COUNT ||
+	       action > RT_BUDGET_STOP ? -EINVAL : 0;
+}
+
 int core_set_budget(RT_TASK *task, RTIME budget, int action)
 {
-	if (budget < 0 || budget > RT_PERIOD_MAX_NS || action < RT_BUDGET_COUNT ||
-	    action > RT_BUDGET_STOP)
-		return -EINVAL;
+	int error = core_check_budget(budget, action);
+
+	if (error)
+		return error;
 	task->budget = budget;
 	task->budget_action = action;
 	return 0;
@@ -384,6 +485,17 @@ void core_budget_due(struct rt_rq *rq, RTIME now)
 		stop(rq, task);
 }
 
+void core_budget_note(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *task = rq->curr;
+
+	account(rq, now);
+	if (!task->budget || task->spent || task->job_exec < task->budget)
+		return;
+	task->budget_overruns++;
+	task->spent = 1;
+}
+
 /* Linux has just lost the CPU. */
 static void leave_linux(struct rt_rq *rq, RTIME now)
 {
@@ -423,6 +535,7 @@ int core_add(struct rt_rq *rq, RT_TASK *task)
 	if (rq->count == RT_MAX_TASKS)
 		return -ENOSPC;
 	rq->count++;
+	task->id = rq->ids++;
 	task->cpu = rq->cpu;
 	task->state = CORE_DORMANT;
 	task->inherited = CORE_NOTHING_INHERITED;
@@ -458,10 +571,33 @@ void core_kill(struct rt_rq *rq, RT_TASK *task)
 
 /* Policies. */
 
-static void eject(struct rt_rq *rq)
+static void eject(struct rt_rq *rq, const char *reason)
 {
+	int used = rq->ops->dump(rq, rq->dump, CORE_DUMP_BYTES - 1);
+
+	if (used < 0 || used >= CORE_DUMP_BYTES)
+		used = 0;
+	rq->dump[used] = '\0';
+	rq->eject_reason = reason;
 	rq->ejected = rq->ops;
 	core_swap(rq, &core_fixed_priority);
+}
+
+void core_too_slow(struct rt_rq *rq)
+{
+	if (rq->ops != &core_fixed_priority)
+		eject(rq, "took too long to pick");
+}
+
+/* @task gets the CPU, which rq->curr has had. */
+static void note_switch(struct rt_rq *rq, RT_TASK *task)
+{
+	RT_TASK *prev = rq->curr;
+
+	if (prev && prev != task && prev->begun)
+		events_note(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id);
+	if (task && (task != prev || !task->begun))
+		events_note(&rq->events, task->begun ? EVENT_RESUME : EVENT_START, task->id);
 }
 
 RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
@@ -469,13 +605,17 @@ RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 	RT_TASK *task = rq->ops->pick(rq);
 
 	if (unlikely(task && (!task->queued || task->cpu != rq->cpu))) {
-		eject(rq);
+		eject(rq, "picked a task that cannot run");
 		task = rq->ops->pick(rq);
 	}
 	rq->need_resched = false;
 	account(rq, now);
 	if (!rq->curr && task)
 		leave_linux(rq, now);
+	if (unlikely(rq->events.slot))
+		note_switch(rq, task);
+	if (task)
+		task->begun = 1;
 	rq->curr = task;
 	set_budget_timer(rq, now);
 	return task;
@@ -589,7 +729,8 @@ static bool good_name(const char *name)
 
 int core_complete_ops(struct rt_sched_ops *full, const struct rt_sched_ops *ops)
 {
-	if (!ops || !good_name(ops->name) || !ops->enqueue || !ops->dequeue != !ops->pick)
+	if (!ops || !good_name(ops->name) || !ops->enqueue || !ops->dequeue != !ops->pick ||
+	    (ops->analysis == RT_ANALYSIS_FIXED && !ops->rank))
 		return -EINVAL;
 	*full = *ops;
 	full->init = ops->init ?: no_init;
@@ -612,6 +753,11 @@ static void fixed_priority_enqueue(struct rt_rq *rq, RT_TASK *task)
 	rt_rq_add(rq, task, task->priority);
 }
 
+static unsigned long long fixed_priority_rank(const RT_TASK *task, RTIME period, RTIME deadline)
+{
+	return task->priority;
+}
+
 static bool fixed_priority_preempts(struct rt_rq *rq, const RT_TASK *task, const RT_TASK *curr)
 {
 	return task->priority < curr->priority;
@@ -622,6 +768,8 @@ const struct rt_sched_ops core_fixed_priority = {
 	.init = no_init,
 	.exit = no_exit,
 	.admit = admit_all,
+	.analysis = RT_ANALYSIS_FIXED,
+	.rank = fixed_priority_rank,
 	.attach = ignore,
 	.detach = ignore,
 	.release = ignore,
@@ -635,7 +783,7 @@ const struct rt_sched_ops core_fixed_priority = {
 const char *core_state_name(const struct rt_rq *rq, const RT_TASK *task)
 {
 	if (task->state == CORE_DEAD)
-		return "dead";
+		return task->faulted ? "faulted" : "dead";
 	if (task->stopped)
 		return "stopped";
 	if (task->suspended)

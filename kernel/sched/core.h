@@ -9,6 +9,7 @@
  *   DORMANT   0/1        0       -               initialised, never started
  *   WAITING   0          0       next_release    periodic, between two jobs
  *   WAITING   1          0       -               the same; releases are skipped
+ *   WAITING   0/1        0       -               sporadic, without an arrival
  *   READY     0          1       -               in a job: running or wants to
  *   READY     1          0       -               in a job, stopped
  *   BLOCKED   0/1        0       (its end)       in a job, waiting for something else
@@ -23,10 +24,12 @@
 #define _TACTUS_SCHED_CORE_H
 
 #include <rt/sched.h>
+#include "sched/events.h"
 #include "timer/timerq.h"
 
 #define RTIME_MAX RT_NO_DEADLINE
 #define CORE_NOTHING_INHERITED (~0ULL)
+#define CORE_DUMP_BYTES 512
 
 enum core_task_state {
 	CORE_DEAD,		/* also what a zeroed RT_TASK is */
@@ -50,10 +53,13 @@ enum core_task_state {
  * @linux_left: when Linux last lost the CPU
  * @window: counts how often it did
  * @ejected: the policy that was thrown out, until somebody took note
+ * @eject_reason, @dump: why, and what the policy said of itself
  * @ready: the ready queue that policies may use
  * @timers: releases and users' timers
  * @tasks: all tasks of the CPU, linked by next
  * @count: how many
+ * @ids: how many there have been
+ * @events: what happened to their jobs
  */
 struct rt_rq {
 	const struct rt_sched_ops *ops;
@@ -66,10 +72,13 @@ struct rt_rq {
 	RTIME watch_ns, linux_left;
 	unsigned long long window;
 	const struct rt_sched_ops *ejected;
+	const char *eject_reason;
+	char dump[CORE_DUMP_BYTES];
 	struct heap ready;
 	struct timerq timers;
 	RT_TASK *tasks;
-	unsigned int count;
+	unsigned int count, ids;
+	struct events events;
 };
 
 /* The policy that is always there: fixed priorities. */
@@ -94,6 +103,10 @@ void core_kill(struct rt_rq *rq, RT_TASK *task);
 /** core_check_periodic - the errno of rt_task_make_periodic() for these arguments */
 int core_check_periodic(RTIME start, RTIME period);
 
+/** core_check_deadline, core_check_budget - likewise */
+int core_check_deadline(RTIME relative);
+int core_check_budget(RTIME budget, int action);
+
 /** core_set_deadline - see rt_task_set_deadline(); 0, -EINVAL, or what admit says */
 int core_set_deadline(struct rt_rq *rq, RT_TASK *task, RTIME relative);
 
@@ -102,6 +115,10 @@ int core_set_budget(RT_TASK *task, RTIME budget, int action);
 
 /** core_make_periodic - see rt_task_make_periodic(); 0 or what admit says */
 int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME period, RTIME now);
+
+/** core_check_sporadic, core_make_sporadic - see rt_task_make_sporadic(); likewise */
+int core_check_sporadic(RTIME interval);
+int core_make_sporadic(struct rt_rq *rq, RT_TASK *task, RTIME interval);
 
 /** core_requeue - @task's inherited urgency has changed */
 void core_requeue(struct rt_rq *rq, RT_TASK *task);
@@ -115,6 +132,13 @@ void core_watch_timer(struct rt_timer *timer);
 
 /** core_budget_due - the budget of rq->curr may be used up; its timer is still queued */
 void core_budget_due(struct rt_rq *rq, RTIME now);
+
+/**
+ * core_budget_note - rq->curr is about to end its job: count it if the budget was used up
+ *
+ * For a CPU that cannot interrupt a job, so that core_budget_due() comes too late.
+ */
+void core_budget_note(struct rt_rq *rq, RTIME now);
 
 /**
  * core_watch_due - have RT tasks kept Linux from the CPU for too long?
@@ -152,6 +176,13 @@ void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now);
  * Return: a task that is queued, or NULL.
  */
 RT_TASK *core_pick(struct rt_rq *rq, RTIME now);
+
+/**
+ * core_too_slow - core_pick() took longer than a policy may: throw it out
+ *
+ * What it picked stands for now; rq->need_resched is set. The built-in policy stays.
+ */
+void core_too_slow(struct rt_rq *rq);
 
 /** core_swap - give the CPU's tasks to another policy, which admits them */
 void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops);

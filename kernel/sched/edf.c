@@ -29,6 +29,7 @@ static bool edf_preempts(struct rt_rq *rq, const RT_TASK *task, const RT_TASK *c
 static const struct rt_sched_ops edf = {
 	.owner = THIS_MODULE,
 	.name = "edf",
+	.analysis = RT_ANALYSIS_EDF,
 	.enqueue = edf_enqueue,
 	.preempts = edf_preempts,
 };

@@ -13,6 +13,7 @@
 #define _TACTUS_HARDLOCK_H
 
 #include <linux/atomic.h>
+#include <linux/percpu.h>
 #include <asm/processor.h>
 
 struct hardlock {
@@ -20,10 +21,15 @@ struct hardlock {
 	int owner;
 };
 
+/* How many this CPU holds, or waits for. */
+DECLARE_PER_CPU(int, rt_locks_held);
+
 static __always_inline void hardlock(struct hardlock *lock)
 {
-	int ticket = atomic_fetch_inc(&lock->next);
+	int ticket;
 
+	__this_cpu_inc(rt_locks_held);
+	ticket = atomic_fetch_inc(&lock->next);
 	/* Pairs with the release in hardunlock(): what that owner wrote is seen. */
 	while (smp_load_acquire(&lock->owner) != ticket)
 		cpu_relax();
@@ -31,8 +37,9 @@ static __always_inline void hardlock(struct hardlock *lock)
 
 static __always_inline void hardunlock(struct hardlock *lock)
 {
-	/* Pairs with the acquire in hardlock(). */
-	smp_store_release(&lock->owner, lock->owner + 1);
+	/* Pairs with the acquire in hardlock(). The holder alone writes it. */
+	smp_store_release(&lock->owner, READ_ONCE(lock->owner) + 1);
+	__this_cpu_dec(rt_locks_held);
 }
 
 /* Two different locks at once, in an order that all agree on. */

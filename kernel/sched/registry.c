@@ -43,6 +43,11 @@ static void swap_cpu(struct rt_cpu *cpu, const struct rt_sched_ops *ops)
 	pl_hard_restore(flags);
 }
 
+void rt_sched_join(struct rt_cpu *cpu)
+{
+	swap_cpu(cpu, active);
+}
+
 static void nothing(void *unused)
 {
 }
@@ -74,6 +79,8 @@ static bool admits(const struct rt_sched_ops *ops)
 		refused = core_admits(&cpu->rq, ops);
 		hardunlock(&cpu->lock);
 		pl_hard_restore(flags);
+		if (!refused && cpu->present && rt_admit(cpu, ops, NULL, NULL))
+			return false;
 		if (refused) {
 			pr_warn("tactus: policy %s does not admit task %s (period %lld ns)\n",
 				ops->name, refused->name, refused->period);
@@ -237,8 +244,9 @@ static void follow(struct work_struct *work)
 		list_for_each_entry(policy, &policies, link)
 			if (&policy->ops == ejected && !policy->ejected) {
 				policy->ejected = true;
-				pr_err("tactus: policy %s picked a task that cannot run: ejected\n",
-				       ejected->name);
+				pr_err("tactus: policy %s %s: ejected; its ready tasks on CPU %d:\n%s",
+				       ejected->name, rt_cpu_of(i)->rq.eject_reason, i,
+				       rt_cpu_of(i)->rq.dump);
 				if (active == ejected)
 					commit(&core_fixed_priority);
 			}

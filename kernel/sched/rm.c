@@ -21,15 +21,20 @@ static enum { BY_PERIOD, BY_DEADLINE, BY_PRIORITY } by;
 #define PRIORITY_BITS 20
 #define UNRANKED (1ULL << 63)
 
-static unsigned long long rm_key(const RT_TASK *task)
+static unsigned long long rm_rank(const RT_TASK *task, RTIME period, RTIME relative_deadline)
 {
-	RTIME duration = task->period;
+	RTIME duration = period;
 
-	if (by == BY_DEADLINE && task->relative_deadline)
-		duration = task->relative_deadline;
+	if (by == BY_DEADLINE && relative_deadline)
+		duration = relative_deadline;
 	if (by == BY_PRIORITY || !duration)
 		return UNRANKED | task->priority;
 	return (unsigned long long)duration << PRIORITY_BITS | task->priority;
+}
+
+static unsigned long long rm_key(const RT_TASK *task)
+{
+	return rm_rank(task, task->period, task->relative_deadline);
 }
 
 static int rm_init(void)
@@ -59,6 +64,8 @@ static const struct rt_sched_ops rm = {
 	.owner = THIS_MODULE,
 	.name = "rm",
 	.init = rm_init,
+	.analysis = RT_ANALYSIS_FIXED,
+	.rank = rm_rank,
 	.enqueue = rm_enqueue,
 	.preempts = rm_preempts,
 };

@@ -8,8 +8,11 @@
  */
 #include <linux/cpu.h>
 #include <linux/export.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include <rt/post.h>
 #include <rt/printk.h>
@@ -25,6 +28,20 @@ static unsigned int watchdog_ms = 100;
 module_param(watchdog_ms, uint, 0444);
 MODULE_PARM_DESC(watchdog_ms, "stop an RT task that keeps Linux from a CPU so long (default 100; 0: never)");
 
+/* A ring of more would be an odd thing to want. */
+#define MOST_EVENTS (1U << 20)
+
+static unsigned int events;
+module_param(events, uint, 0444);
+MODULE_PARM_DESC(events, "of tasks that are kept for each CPU, for /sys/kernel/tactus/events (default 0: none)");
+
+static unsigned int policy_us = 100;
+module_param(policy_us, uint, 0444);
+MODULE_PARM_DESC(policy_us, "eject a policy that takes longer to pick a task three times in a row (default 100; 0: never)");
+static u64 policy_ns;
+/* In a row: a single one may be the work of firmware, or of a hypervisor. */
+#define SLOW_PICKS 3
+
 DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
 DEFINE_MUTEX(rt_exec_mutex);
 
@@ -33,6 +50,35 @@ RTIME rt_get_time(void)
 	return pl_clock();
 }
 EXPORT_SYMBOL_GPL(rt_get_time);
+
+/* CLOCK_MONOTONIC minus ours: of a few readings the one with the least between them. */
+static s64 monotonic_offset(void)
+{
+	u64 least = U64_MAX;
+	s64 offset = 0;
+
+	for (int i = 0; i < 4; i++) {
+		u64 before = pl_clock(), linux_ns = ktime_get_ns(), took = pl_clock() - before;
+
+		if (took >= least)
+			continue;
+		least = took;
+		offset = linux_ns - (before + took / 2);
+	}
+	return offset;
+}
+
+long long rt_to_monotonic_ns(RTIME when)
+{
+	return when + monotonic_offset();
+}
+EXPORT_SYMBOL_GPL(rt_to_monotonic_ns);
+
+RTIME rt_from_monotonic_ns(long long ns)
+{
+	return ns - monotonic_offset();
+}
+EXPORT_SYMBOL_GPL(rt_from_monotonic_ns);
 
 enum rt_context rt_context(void)
 {
@@ -98,19 +144,31 @@ static __always_inline void finish_switch(struct rt_cpu *cpu)
 		smp_store_release(&prev->on_cpu, 0);
 }
 
-void rt_exec_resched(void)
+/* Inline in both its callers: it is most of what a switch costs. */
+static __always_inline void reschedule(struct rt_cpu *cpu)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
 	RT_TASK *prev, *next;
+	u64 now;
 
 	rt_assert(pl_hard_disabled() && pl_oob() && !pl_in_irq());
-	if (!READ_ONCE(cpu->rq.need_resched))
-		return;
 	hardlock(&cpu->lock);
 	prev = cpu->rq.curr;
-	next = core_pick(&cpu->rq, pl_clock());
+	now = pl_clock();
+	next = core_pick(&cpu->rq, now);
+	/* The built-in policy's time is known. */
+	if (cpu->rq.ops != &core_fixed_priority && policy_ns) {
+		if (likely(pl_clock() - now <= policy_ns)) {
+			cpu->slow_picks = 0;
+		} else if (++cpu->slow_picks == SLOW_PICKS) {
+			cpu->slow_picks = 0;
+			core_too_slow(&cpu->rq);
+			next = core_pick(&cpu->rq, pl_clock());
+		}
+	}
 	if (next)
 		next->on_cpu = 1;
+	if (next != prev)
+		rt_fp_switch(cpu, next);
 	rt_exec_arm(cpu);
 	hardunlock(&cpu->lock);
 	if (unlikely(cpu->rq.ejected))
@@ -122,6 +180,29 @@ void rt_exec_resched(void)
 	rt_switch(frame_of(cpu, prev), frame_of(cpu, next));
 	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus) && cpu->rq.curr == prev);
 	finish_switch(cpu);	/* A task stays on its CPU, so this is the same one. */
+}
+
+void rt_exec_resched(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+
+	if (!READ_ONCE(cpu->rq.need_resched))
+		return;
+	/* Hosted, a job that has begun runs to its end; need_resched stays. */
+	if (pl_hosted() && cpu->rq.curr && READ_ONCE(cpu->rq.curr->queued))
+		return;
+	reschedule(cpu);
+}
+
+void rt_exec_job_done(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+
+	/* What came due during the job has had no interrupt to say so. */
+	if (pl_hosted())
+		pl_poll();
+	if (READ_ONCE(cpu->rq.need_resched))
+		reschedule(cpu);
 }
 
 void rt_exec_note_lateness(RT_TASK *task)
@@ -138,7 +219,8 @@ asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task)
 {
 	rt_exec_note_lateness(task);
 	finish_switch(this_cpu_ptr(&rt_cpus));
-	pl_hard_restore(X86_EFLAGS_IF);
+	if (!pl_hosted())
+		pl_hard_restore(X86_EFLAGS_IF);
 	task->fn(task->data);
 	rt_task_delete(task);
 	/* Not reached; whoever comes back to a dead task's stack stops here. */
@@ -236,7 +318,8 @@ static void exec_timer(void)
 		timerq_remove(queue, timer);
 		WRITE_ONCE(cpu->firing, timer);
 		hardunlock(&cpu->lock);
-		timer->fn(timer);
+		/* A function that fails is not called again: it is in the queue no more. */
+		pl_guarded(timer->fn, timer);
 		rt_assert(pl_hard_disabled());
 		hardlock(&cpu->lock);
 		WRITE_ONCE(cpu->firing, NULL);
@@ -263,44 +346,119 @@ static void exec_ipi(void)
 	hardunlock(&cpu->lock);
 }
 
+/* ---- CPUs ---- */
+
+static int init_cpu(int i)
+{
+	struct rt_cpu *cpu = rt_cpu_of(i);
+	struct heap_slot *ready, *timers;
+
+	ready = kvcalloc(CORE_READY_SLOTS, sizeof(*ready), GFP_KERNEL);
+	timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
+	core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
+	cpu->rq.watch_ns = watchdog_ms * WATCH_NS_PER_MS;
+	/* vzalloc() aligns to pages. */
+	cpu->fp_linux = vzalloc(rt_fp_bytes);
+	if (events) {
+		cpu->rq.events.mask = roundup_pow_of_two(min(events, MOST_EVENTS)) - 1;
+		cpu->rq.events.clock = pl_clock;
+		cpu->rq.events.slot = vzalloc((cpu->rq.events.mask + 1ULL) * sizeof(struct event));
+		if (!cpu->rq.events.slot)
+			return -ENOMEM;
+	}
+	if (!ready || !timers || !cpu->fp_linux)
+		return -ENOMEM;
+	cpu->present = true;
+	return 0;
+}
+
+static void free_cpu(struct rt_cpu *cpu)
+{
+	cpu->present = false;
+	kvfree(cpu->rq.ready.slot);
+	kvfree(cpu->rq.timers.heap.slot);
+	vfree(cpu->fp_linux);
+	cpu->fp_linux = NULL;
+	vfree(cpu->rq.events.slot);
+	cpu->rq.events.slot = NULL;
+	cpu->rq.ready.slot = NULL;
+	cpu->rq.timers.heap.slot = NULL;
+}
+
+static int exec_cpu_comes(int i)
+{
+	struct rt_cpu *cpu = rt_cpu_of(i);
+	int error;
+
+	mutex_lock(&rt_exec_mutex);
+	error = init_cpu(i);
+	if (error)
+		free_cpu(cpu);
+	else
+		rt_sched_join(cpu);
+	mutex_unlock(&rt_exec_mutex);
+	return error;
+}
+
+static int exec_cpu_leaves(int i)
+{
+	struct rt_cpu *cpu = rt_cpu_of(i);
+	unsigned long flags;
+	int error = 0;
+
+	mutex_lock(&rt_exec_mutex);
+	flags = pl_hard_save();
+	hardlock(&cpu->lock);
+	/* It stays until it is due, and without tasks there is nothing to watch. */
+	if (!cpu->rq.count && heap_queued(&cpu->rq.watch_timer.node))
+		timerq_remove_release(&cpu->rq.timers, &cpu->rq.watch_timer);
+	if (cpu->rq.count || cpu->rq.timers.heap.count)
+		error = -EBUSY;
+	else
+		cpu->present = false;
+	hardunlock(&cpu->lock);
+	pl_hard_restore(flags);
+	if (!error)
+		free_cpu(cpu);
+	mutex_unlock(&rt_exec_mutex);
+	return error;
+}
+
 const struct pl_client rt_client = {
 	.timer = exec_timer,
 	.ipi = exec_ipi,
 	.resched = rt_exec_resched,
+	.fault = rt_exec_fault,
+	.cpu_comes = exec_cpu_comes,
+	.cpu_leaves = exec_cpu_leaves,
 };
 
 static void free_cpus(void)
 {
 	int i;
 
-	for_each_possible_cpu(i) {
-		struct rt_cpu *cpu = rt_cpu_of(i);
-
-		cpu->present = false;
-		kvfree(cpu->rq.ready.slot);
-		kvfree(cpu->rq.timers.heap.slot);
-	}
+	for_each_possible_cpu(i)
+		free_cpu(rt_cpu_of(i));
 }
 
 int rt_exec_init(void)
 {
-	int i, error = -ENOMEM;
+	int i, error = 0;
 
+	error = rt_admission_init();
+	if (error)
+		return error;
+	rt_fp_measure();
+	policy_ns = policy_us * 1000ULL;
 	cpus_read_lock();
-	for_each_online_cpu(i) {
-		struct rt_cpu *cpu = rt_cpu_of(i);
-		struct heap_slot *ready, *timers;
-
-		ready = kvcalloc(CORE_READY_SLOTS, sizeof(*ready), GFP_KERNEL);
-		timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
-		core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
-		cpu->rq.watch_ns = watchdog_ms * WATCH_NS_PER_MS;
-		if (!ready || !timers)
-			goto fail;
-		cpu->present = true;
-	}
+	for_each_online_cpu(i)
+		error = error ?: init_cpu(i);
 	cpus_read_unlock();
+	if (error)
+		goto cpus;
 	assert_init();
+	rt_fault_init();
+	rt_idle_init();
 	rt_sched_init();
 	error = rt_printk_init();
 	if (error)
@@ -309,9 +467,6 @@ int rt_exec_init(void)
 	if (error)
 		goto printk;
 	return 0;
-fail:
-	cpus_read_unlock();
-	goto cpus;
 printk:
 	rt_printk_exit();
 cpus:
@@ -322,7 +477,9 @@ cpus:
 void rt_exec_exit(void)
 {
 	rt_reap_exit();
+	rt_idle_exit();
 	rt_sched_exit();
+	rt_fault_exit();
 	assert_exit();
 	rt_printk_exit();
 	free_cpus();

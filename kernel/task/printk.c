@@ -62,7 +62,8 @@ int rt_printk_init(void)
 {
 	int i;
 
-	for_each_online_cpu(i) {
+	/* Those that come on line later included. */
+	for_each_possible_cpu(i) {
 		struct printer *printer = per_cpu_ptr(&printers, i);
 
 		rt_post_init(&printer->post, print);

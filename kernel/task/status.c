@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The file "tasks" of /sys/kernel/tactus/. */
+/* The files "tasks", "timing" and "events" of /sys/kernel/tactus/. */
+#include <linux/math64.h>
 #include <linux/sysfs.h>
 
 #include "task/exec.h"
@@ -51,4 +52,77 @@ ssize_t rt_tasks_show(char *buf)
 	}
 	mutex_unlock(&rt_exec_mutex);
 	return used;
+}
+
+ssize_t rt_timing_show(char *buf)
+{
+	ssize_t used;
+	int i;
+
+	used = sysfs_emit(buf, "name\tcpu\tpriority\tperiod_ns\tdeadline_ns\tbudget_ns\tmax_exec_ns\tmisses\n");
+	mutex_lock(&rt_exec_mutex);
+	for_each_possible_cpu(i)
+		for (const RT_TASK *t = rt_cpu_of(i)->rq.tasks; t; t = t->next)
+			if (t->state != CORE_DEAD)
+				used += sysfs_emit_at(buf, used, "%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%llu\n",
+						      t->name, i, t->priority, READ_ONCE(t->period),
+						      READ_ONCE(t->relative_deadline), READ_ONCE(t->budget),
+						      READ_ONCE(t->max_exec), READ_ONCE(t->misses));
+	mutex_unlock(&rt_exec_mutex);
+	return used;
+}
+
+/* What is printed of one event, while its CPU is locked. Return: whether there is an @n-th. */
+static bool describe(struct rt_cpu *cpu, u64 n, struct event *event, char *name)
+{
+	unsigned long flags = pl_hard_save();
+	bool there;
+
+	hardlock(&cpu->lock);
+	there = n < events_count(&cpu->rq.events);
+	if (there)
+		*event = events_get(&cpu->rq.events, n);
+	hardunlock(&cpu->lock);
+	pl_hard_restore(flags);
+	if (!there)
+		return false;
+	snprintf(name, RT_TASK_NAME_BYTES, "#%u", event->task);
+	for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next)
+		if (task->id == event->task)
+			strscpy(name, task->name, RT_TASK_NAME_BYTES);
+	return true;
+}
+
+ssize_t rt_events_read(char *buf, loff_t offset, size_t count)
+{
+	static const char *const kinds[] = {
+		[EVENT_RELEASE] = "release", [EVENT_START] = "start", [EVENT_PREEMPT] = "preempt",
+		[EVENT_BLOCK] = "block", [EVENT_RESUME] = "resume", [EVENT_COMPLETE] = "complete",
+	};
+	u64 line = div_u64(offset, RT_EVENT_LINE);
+	char text[RT_EVENT_LINE + 1], name[RT_TASK_NAME_BYTES];
+	size_t done = 0;
+	int i;
+
+	if (offset % RT_EVENT_LINE)
+		return -EINVAL;
+	mutex_lock(&rt_exec_mutex);
+	for_each_possible_cpu(i) {
+		struct rt_cpu *cpu = rt_cpu_of(i);
+		u64 here = events_count(&cpu->rq.events);
+		struct event event;
+
+		for (; line < here && done + RT_EVENT_LINE <= count &&
+		     describe(cpu, line, &event, name); line++) {
+			snprintf(text, sizeof(text), "%4d %20llu %-8s %-15s\n", i, event.when,
+				 kinds[event.kind], name);
+			memcpy(buf + done, text, RT_EVENT_LINE);
+			done += RT_EVENT_LINE;
+		}
+		if (line < here)
+			break;
+		line -= here;
+	}
+	mutex_unlock(&rt_exec_mutex);
+	return done;
 }

@@ -79,11 +79,13 @@ void rt_sync_timeout(RT_TASK *task)
 
 /* ---- calls that cannot wait: from anywhere ---- */
 
+/* @task: who calls, and may wait; NULL if nobody may */
 struct call {
 	int (*fn)(struct call *call);
 	void *object;
 	unsigned long long *magic;
 	u64 kind;
+	RT_TASK *task;
 	void *message;
 	int error;
 };
@@ -111,8 +113,8 @@ static int do_call(struct call *call)
 /* ---- calls that may: from a task ---- */
 
 /*
- * The caller's task, the lock taken; NULL outside of tasks and for objects that are none.
- * A task that was killed by another CPU on its way here ends here.
+ * The caller's task, the lock taken. A task that was killed by another CPU on its way here
+ * ends here.
  */
 static RT_TASK *begin(unsigned long *flags)
 {
@@ -152,6 +154,21 @@ static int end(RT_TASK *task, int result, RTIME until, unsigned long flags)
 	return result;
 }
 
+/* For a task that may wait: @call, and then what the object says. */
+static int do_waiting_call(struct call *call, RTIME until)
+{
+	unsigned long flags;
+	int result;
+
+	if (rt_context() != RT_CONTEXT_TASK)
+		return -EPERM;
+	if (!call->object)
+		return -EINVAL;
+	call->task = begin(&flags);
+	result = is_object(call->magic, call->kind) ? call->fn(call) : -EINVAL;
+	return end(call->task, result, until, flags);
+}
+
 /* ---- mutexes ---- */
 
 int rt_mtx_init(struct rt_mtx *mtx)
@@ -164,35 +181,29 @@ int rt_mtx_init(struct rt_mtx *mtx)
 }
 EXPORT_SYMBOL_GPL(rt_mtx_init);
 
+static int call_mtx_lock(struct call *call)
+{
+	return sync_mtx_lock(call->object, call->task);
+}
+
 int rt_mtx_lock_until(struct rt_mtx *mtx, RTIME until)
 {
-	unsigned long flags;
-	RT_TASK *task;
-	int result;
+	struct call call = CALL(mtx, MTX_MAGIC, call_mtx_lock);
 
-	if (rt_context() != RT_CONTEXT_TASK)
-		return -EPERM;
-	if (!mtx)
-		return -EINVAL;
-	task = begin(&flags);
-	result = is_object(&mtx->magic, MTX_MAGIC) ? sync_mtx_lock(mtx, task) : -EINVAL;
-	return end(task, result, until, flags);
+	return do_waiting_call(&call, until);
 }
 EXPORT_SYMBOL_GPL(rt_mtx_lock_until);
 
+static int call_mtx_unlock(struct call *call)
+{
+	return sync_mtx_unlock(call->object, call->task);
+}
+
 int rt_mtx_unlock(struct rt_mtx *mtx)
 {
-	unsigned long flags;
-	RT_TASK *task;
-	int result;
+	struct call call = CALL(mtx, MTX_MAGIC, call_mtx_unlock);
 
-	if (rt_context() != RT_CONTEXT_TASK)
-		return -EPERM;
-	if (!mtx)
-		return -EINVAL;
-	task = begin(&flags);
-	result = is_object(&mtx->magic, MTX_MAGIC) ? sync_mtx_unlock(mtx, task) : -EINVAL;
-	return end(task, result, 0, flags);
+	return do_waiting_call(&call, 0);
 }
 EXPORT_SYMBOL_GPL(rt_mtx_unlock);
 
@@ -225,19 +236,16 @@ int rt_sem_init(struct rt_sem *sem, int count)
 }
 EXPORT_SYMBOL_GPL(rt_sem_init);
 
+static int call_sem_wait(struct call *call)
+{
+	return sync_sem_wait(call->object, call->task);
+}
+
 int rt_sem_wait_until(struct rt_sem *sem, RTIME until)
 {
-	unsigned long flags;
-	RT_TASK *task;
-	int result;
+	struct call call = CALL(sem, SEM_MAGIC, call_sem_wait);
 
-	if (rt_context() != RT_CONTEXT_TASK)
-		return -EPERM;
-	if (!sem)
-		return -EINVAL;
-	task = begin(&flags);
-	result = is_object(&sem->magic, SEM_MAGIC) ? sync_sem_wait(sem, task) : -EINVAL;
-	return end(task, result, until, flags);
+	return do_waiting_call(&call, until);
 }
 EXPORT_SYMBOL_GPL(rt_sem_wait_until);
 
@@ -285,17 +293,22 @@ EXPORT_SYMBOL_GPL(rt_mbx_init);
 
 static int call_send(struct call *call)
 {
-	return sync_mbx_send(call->object, call->message, NULL);
+	return sync_mbx_send(call->object, call->message, call->task);
 }
 
 static int call_receive(struct call *call)
 {
-	return sync_mbx_receive(call->object, call->message, NULL);
+	return sync_mbx_receive(call->object, call->message, call->task);
 }
 
-/* For who cannot wait: the error of having to. */
-static int no_wait(int error, RTIME until)
+/* From a task it may wait; others get the error of having to. */
+static int transfer(struct call *call, RTIME until)
 {
+	int error;
+
+	if (rt_context() == RT_CONTEXT_TASK)
+		return do_waiting_call(call, until);
+	error = do_call(call);
 	if (error != -EAGAIN)
 		return error;
 	return until <= (RTIME)pl_clock() ? -ETIMEDOUT : -EPERM;
@@ -304,38 +317,22 @@ static int no_wait(int error, RTIME until)
 int rt_mbx_send_until(struct rt_mbx *mbx, const void *message, RTIME until)
 {
 	struct call call = CALL(mbx, MBX_MAGIC, call_send);
-	unsigned long flags;
-	RT_TASK *task;
-	int result;
 
-	if (!mbx || !message)
+	if (!message)
 		return -EINVAL;
-	if (rt_context() != RT_CONTEXT_TASK) {
-		call.message = (void *)message;
-		return no_wait(do_call(&call), until);
-	}
-	task = begin(&flags);
-	result = is_object(&mbx->magic, MBX_MAGIC) ? sync_mbx_send(mbx, message, task) : -EINVAL;
-	return end(task, result, until, flags);
+	call.message = (void *)message;
+	return transfer(&call, until);
 }
 EXPORT_SYMBOL_GPL(rt_mbx_send_until);
 
 int rt_mbx_receive_until(struct rt_mbx *mbx, void *message, RTIME until)
 {
 	struct call call = CALL(mbx, MBX_MAGIC, call_receive);
-	unsigned long flags;
-	RT_TASK *task;
-	int result;
 
-	if (!mbx || !message)
+	if (!message)
 		return -EINVAL;
-	if (rt_context() != RT_CONTEXT_TASK) {
-		call.message = message;
-		return no_wait(do_call(&call), until);
-	}
-	task = begin(&flags);
-	result = is_object(&mbx->magic, MBX_MAGIC) ? sync_mbx_receive(mbx, message, task) : -EINVAL;
-	return end(task, result, until, flags);
+	call.message = message;
+	return transfer(&call, until);
 }
 EXPORT_SYMBOL_GPL(rt_mbx_receive_until);
 

@@ -83,6 +83,62 @@ static bool is_self(const RT_TASK *task)
 	return rt_context() == RT_CONTEXT_TASK && rt_task_self() == task;
 }
 
+/*
+ * The same for a call that makes the task's figures @new: with admission. In warn mode that is
+ * left out where a Linux process could not wait for it; in enforce mode the call is refused.
+ */
+static int do_admitted_call(struct call *call, struct rt_figures (*new)(const struct call *call))
+{
+	bool enforce = rt_admission == RT_ADMISSION_ENFORCE;
+	RT_TASK *task = call->task;
+	struct rt_figures figures;
+	int error = 0;
+
+	if (!is_task(task))
+		return -EINVAL;
+	if (rt_admission == RT_ADMISSION_OFF)
+		return do_call(call);
+	if (pl_oob() || !in_task() || irqs_disabled() || preempt_count())
+		return enforce ? -EPERM : do_call(call);
+	if (enforce)
+		mutex_lock(&rt_exec_mutex);
+	else if (!mutex_trylock(&rt_exec_mutex))
+		return do_call(call);
+	if (is_task(task)) {
+		figures = new(call);
+		if (figures.period)
+			error = rt_admit(rt_cpu_of(task->cpu), rt_cpu_of(task->cpu)->rq.ops, task,
+					 &figures);
+	}
+	error = error ?: do_call(call);
+	mutex_unlock(&rt_exec_mutex);
+	return error;
+}
+
+static struct rt_figures with_period(const struct call *call)
+{
+	struct rt_figures figures = rt_figures_of(call->task);
+
+	figures.period = call->period;
+	return figures;
+}
+
+static struct rt_figures with_deadline(const struct call *call)
+{
+	struct rt_figures figures = rt_figures_of(call->task);
+
+	figures.deadline = call->period;
+	return figures;
+}
+
+static struct rt_figures with_budget(const struct call *call)
+{
+	struct rt_figures figures = rt_figures_of(call->task);
+
+	figures.budget = call->period;
+	return figures;
+}
+
 static int call_make_periodic(struct rt_rq *rq, struct call *call)
 {
 	return core_make_periodic(rq, call->task, call->start, call->period, pl_clock());
@@ -93,10 +149,27 @@ int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period)
 	struct call call = {
 		.task = task, .fn = call_make_periodic, .start = start_time, .period = period,
 	};
+	int error;
 
-	return core_check_periodic(start_time, period) ?: do_call(&call);
+	error = core_check_periodic(start_time, period) ?: do_admitted_call(&call, with_period);
+	if (!error)
+		rt_idle_look_later();
+	return error;
 }
 EXPORT_SYMBOL_GPL(rt_task_make_periodic);
+
+static int call_make_sporadic(struct rt_rq *rq, struct call *call)
+{
+	return core_make_sporadic(rq, call->task, call->period);
+}
+
+int rt_task_make_sporadic(RT_TASK *task, RTIME interval)
+{
+	struct call call = { .task = task, .fn = call_make_sporadic, .period = interval };
+
+	return core_check_sporadic(interval) ?: do_admitted_call(&call, with_period);
+}
+EXPORT_SYMBOL_GPL(rt_task_make_sporadic);
 
 static int call_set_deadline(struct rt_rq *rq, struct call *call)
 {
@@ -109,7 +182,7 @@ int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline)
 		.task = task, .fn = call_set_deadline, .period = relative_deadline,
 	};
 
-	return do_call(&call);
+	return core_check_deadline(relative_deadline) ?: do_admitted_call(&call, with_deadline);
 }
 EXPORT_SYMBOL_GPL(rt_task_set_deadline);
 
@@ -124,7 +197,7 @@ int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action
 		.task = task, .fn = call_set_budget, .period = budget, .action = action,
 	};
 
-	return do_call(&call);
+	return core_check_budget(budget, action) ?: do_admitted_call(&call, with_budget);
 }
 EXPORT_SYMBOL_GPL(rt_task_set_budget);
 
@@ -173,11 +246,13 @@ int rt_task_wait(void)
 	cpu = this_cpu_ptr(&rt_cpus);
 	task = cpu->rq.curr;
 	hardlock(&cpu->lock);
+	if (pl_hosted())
+		core_budget_note(&cpu->rq, pl_clock());
 	error = core_wait(&cpu->rq, pl_clock());
 	rt_exec_arm(cpu);
 	hardunlock(&cpu->lock);
 	if (error != -EPERM) {
-		rt_exec_resched();
+		rt_exec_job_done();
 		rt_exec_note_lateness(task);
 	}
 	pl_hard_restore(flags);
@@ -213,7 +288,7 @@ EXPORT_SYMBOL_GPL(rt_task_sleep_until);
 /* What rt_switch() finds on the stack of a task that has not run yet. */
 static void make_frame(RT_TASK *task)
 {
-	unsigned long *sp = task->stack + task->stack_bytes;
+	unsigned long *sp = task->fp_area;
 
 	*--sp = 0;				/* where rt_task_entry seems to be called from */
 	*--sp = (unsigned long)rt_task_entry;
@@ -259,7 +334,7 @@ static void default_name(RT_TASK *task)
 
 int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, int priority)
 {
-	int bytes = ALIGN(stack_size + STACK_RESERVE_BYTES, PAGE_SIZE), error, cpu;
+	int bytes, error, cpu;
 	void *stack;
 
 	if (pl_oob())
@@ -268,7 +343,8 @@ int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, 
 	if (!task || !fn || stack_size < RT_STACK_MIN_BYTES || stack_size > RT_STACK_MAX_BYTES ||
 	    priority < 1 || priority > RT_LOWEST_PRIORITY)
 		return -EINVAL;
-	/* vmalloc leaves an unmapped page on both sides. */
+	/* vmalloc leaves an unmapped page on both sides. The floating point area lies on top. */
+	bytes = ALIGN(stack_size + STACK_RESERVE_BYTES + rt_fp_bytes, PAGE_SIZE);
 	stack = __vmalloc(bytes, GFP_KERNEL | __GFP_ZERO);
 	if (!stack)
 		return -ENOMEM;
@@ -289,7 +365,7 @@ int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, 
 		goto out;
 	*task = (RT_TASK) {
 		.fn = fn, .data = data, .priority = priority, .deadline = RT_NO_DEADLINE,
-		.stack = stack, .stack_bytes = bytes,
+		.stack = stack, .stack_bytes = bytes, .fp_area = stack + bytes - rt_fp_bytes,
 	};
 	default_name(task);
 	make_frame(task);
@@ -365,6 +441,7 @@ EXPORT_SYMBOL_GPL(rt_task_set_name);
 static int call_kill(struct rt_rq *rq, struct call *call)
 {
 	core_kill(rq, call->task);
+	rt_fp_forget(container_of(rq, struct rt_cpu, rq), call->task);
 	if (call->later)
 		rt_reap_later(call->task);
 	return 0;
@@ -376,7 +453,8 @@ static void kill_oob(void *arg)
 	struct call *call = arg;
 
 	rt_sync_lock();
-	if (call->task->state != CORE_DEAD)
+	/* Its CPU may be changing the state, but not from or to this one. */
+	if (data_race(call->task->state) != CORE_DEAD)
 		sync_kill(call->task);
 	call_oob(call);
 	rt_sync_unlock();
@@ -388,6 +466,13 @@ static int kill_task(struct call *call)
 		return -EINVAL;
 	rt_exec_run(kill_oob, call);
 	return call->error;
+}
+
+void rt_task_end(RT_TASK *task)
+{
+	struct call call = { .task = task, .fn = call_kill };
+
+	kill_task(&call);
 }
 
 void rt_task_free(RT_TASK *task)
@@ -413,6 +498,7 @@ void rt_task_free(RT_TASK *task)
 	vfree(task->stack);
 	task->stack = NULL;
 	WRITE_ONCE(task->magic, 0);
+	rt_idle_look();
 }
 
 int rt_task_delete(RT_TASK *task)

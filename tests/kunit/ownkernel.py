@@ -191,14 +191,19 @@ def configure(name: str, tree: Path, src: Path, log: Path) -> None:
         raise SetupError("not in the final .config: " + ", ".join(missing))
 
 
+def tree_of(name: str) -> Path:
+    """Where the kernel @name is, or will be: another source, fragment or compiler, another place."""
+    gcc = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True)
+    key = hashlib.sha256("\0".join(
+        (source_version(tarball()), fragment_text(name), gcc.stdout)).encode()).hexdigest()[:12]
+    return cache_root() / "kunit" / f"{name}-{key}"
+
+
 def kernel(name: str) -> Kernel:
     """The built kernel @name, from the cache or built now."""
     check_programs()
     src = source()
-    gcc = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True)
-    key = hashlib.sha256(
-        "\0".join((src.name, fragment_text(name), gcc.stdout)).encode()).hexdigest()[:12]
-    tree = cache_root() / "kunit" / f"{name}-{key}"
+    tree = tree_of(name)
     with locked(tree.with_name(tree.name + ".lock")):
         built = tree / "tactus-built"  # written last: its presence means complete
         if not built.exists():
@@ -213,7 +218,17 @@ def kernel(name: str) -> Kernel:
     return Kernel(name, tree, release)
 
 
-def cached(name: str) -> bool:
-    """Is the kernel there already? Tests of the slow ones ask before they build."""
-    return any(path.exists()
-               for path in (cache_root() / "kunit").glob(f"{name}-*/tactus-built"))
+def forbidden(name: str) -> str | None:
+    """Why tests must do without the kernel @name; None if they may have it, built if need be.
+
+    Building one takes some ten minutes of two CPUs, once. TACTUS_NO_KERNEL_BUILDS=1 is for those
+    who would rather leave out its tests; or it names the kernels that must not be built.
+    """
+    if not {"1", name} & set(os.environ.get("TACTUS_NO_KERNEL_BUILDS", "").split()):
+        return None
+    try:
+        if (tree_of(name) / "tactus-built").exists():
+            return None
+    except SetupError as problem:
+        return str(problem)
+    return f"the {name} kernel is not built yet, and TACTUS_NO_KERNEL_BUILDS is set"

@@ -214,6 +214,148 @@ static void sched_case_conform_rm(void)
 	order = "period";
 }
 
+/* ---- the order of events ---- */
+
+#define TRACE_SLOTS 1024
+
+static struct event trace_slots[TRACE_SLOTS];
+static u64 trace_read;
+static u64 waits_since[SIM_TASKS], waits;	/* the oracle's: who began to wait first */
+static bool has_begun[SIM_TASKS];
+
+static u64 sim_clock(void)
+{
+	return sim_now;
+}
+
+/* The next event must be this one, of now. */
+static void trace_expect(enum event_kind kind, int i)
+{
+	struct event *event = &trace_slots[trace_read % TRACE_SLOTS];
+
+	CHECK(trace_read < sim_rq.events.written);
+	CHECK_EQ(event->kind, kind);
+	CHECK_EQ(event->task, sim_task[i].id);
+	CHECK_EQ(event->when, sim_now);
+	trace_read++;
+}
+
+/* Those that are released now by the clock, in the order in which they began to wait. */
+static void trace_releases(int count)
+{
+	u64 after = 0;
+
+	for (;;) {
+		int next = -1;
+
+		for (int i = 0; i < count; i++)
+			if (oracle_release(&oracle[i]) == sim_now && waits_since[i] > after &&
+			    (next < 0 || waits_since[i] < waits_since[next]))
+				next = i;
+		if (next < 0)
+			return;
+		after = waits_since[next];
+		waits_since[next] = 0;
+		trace_expect(EVENT_RELEASE, next);
+	}
+}
+
+static void trace_switch(int before, int running)
+{
+	if (before != SIM_LINUX && before != running && has_begun[before])
+		trace_expect(EVENT_PREEMPT, before);
+	if (running == SIM_LINUX || (running == before && has_begun[running]))
+		return;
+	trace_expect(has_begun[running] ? EVENT_RESUME : EVENT_START, running);
+	has_begun[running] = true;
+}
+
+/* Who runs is conform_one()'s to judge; here the oracle says what must have been noted of it. */
+static void trace_one(const struct rt_sched_ops *ops)
+{
+	int count = 1 + sim_random(SIM_TASKS), before = SIM_LINUX;
+
+	sim_reset(ops);
+	sim_rq.events = (struct events) {
+		.slot = trace_slots, .mask = TRACE_SLOTS - 1, .clock = sim_clock,
+	};
+	trace_read = waits = 0;
+	sim_now = -1;
+	for (int i = 0; i < count; i++) {
+		oracle[i] = (struct oracle) {
+			.offset = sim_random(10), .period = 1 + sim_random(20),
+			.cost = 1 + sim_random(5),
+		};
+		oracle[i].left = oracle[i].cost;
+		has_begun[i] = false;
+		waits_since[i] = ++waits;
+		sim_add_periodic(i, 1 + (int)sim_random(3), oracle[i].offset, oracle[i].period);
+	}
+	for (RTIME now = 0; now < 200; now++) {
+		RT_TASK *task;
+		int running;
+
+		sim_advance(now);
+		trace_releases(count);
+		if (before != SIM_LINUX && !oracle[before].left) {
+			struct oracle *o = &oracle[before];
+
+			core_wait(&sim_rq, now);
+			o->done++;
+			o->left = o->cost;
+			has_begun[before] = false;
+			trace_expect(EVENT_COMPLETE, before);
+			if (oracle_release(o) <= now)
+				trace_expect(EVENT_RELEASE, before);
+			else
+				waits_since[before] = ++waits;
+		}
+		task = sim_pick();
+		running = task ? task - sim_task : SIM_LINUX;
+		trace_switch(before, running);
+		if (task)
+			oracle[running].left--;
+		before = running;
+		CHECK_EQ(trace_read, sim_rq.events.written);
+	}
+	CHECK(trace_read < TRACE_SLOTS);
+}
+
+static void sched_case_order_of_events(void)
+{
+	static const struct rt_sched_ops *const given[] = { &core_fixed_priority, &rm, &edf };
+	struct events *events = &sim_rq.events;
+	struct rt_sched_ops ops;
+	RT_TASK *a;
+
+	sim_seed = 4;
+	for (int policy = 0; policy < 3; policy++) {
+		CHECK_EQ(core_complete_ops(&ops, given[policy]), 0);
+		for (int set = 0; set < 100; set++)
+			trace_one(&ops);
+	}
+	/* A job that waits; and a ring that has gone round. */
+	sim_reset(&core_fixed_priority);
+	*events = (struct events) { .slot = trace_slots, .mask = 3, .clock = sim_clock };
+	trace_read = 0;
+	a = sim_add(0, 1);
+	CHECK_EQ(events_count(events), 0);
+	core_wakeup(&sim_rq, a, 0);
+	sim_pick();
+	CHECK_EQ(events_count(events), 2);
+	core_suspend(&sim_rq, a, false);
+	sim_pick();
+	core_wakeup(&sim_rq, a, 5);
+	sim_pick();
+	/* It has no period: each wake-up is a release. */
+	CHECK_EQ(events->written, 5);
+	CHECK_EQ(events_count(events), 4);
+	CHECK_EQ(events_get(events, 0).kind, EVENT_START);
+	CHECK_EQ(events_get(events, 1).kind, EVENT_BLOCK);
+	CHECK_EQ(events_get(events, 2).kind, EVENT_RELEASE);
+	CHECK_EQ(events_get(events, 3).kind, EVENT_START);
+}
+
 static void sched_case_conform_edf(void)
 {
 	conform(&edf, rank_deadline);
@@ -768,6 +910,99 @@ static void sched_case_watchdog(void)
 	CHECK_EQ(sim_rq.timers.heap.count, 0);
 }
 
+/*
+ * Arrivals at random moments, jobs of random lengths. The oracle keeps one arrival, and knows when the
+ * next release may be.
+ */
+static void sched_case_sporadic(void)
+{
+	RT_TASK *a;
+
+	CHECK_EQ(core_check_sporadic(RT_PERIOD_MIN_NS - 1), -EINVAL);
+	CHECK_EQ(core_check_sporadic(RT_PERIOD_MAX_NS + 1), -EINVAL);
+	CHECK_EQ(core_check_sporadic(RT_PERIOD_MIN_NS), 0);
+	sim_seed = 3;
+	for (int set = 0; set < 500; set++) {
+		RTIME interval = 5 + sim_random(20), allowed = 0, kept = -1, left = 0, release = -1;
+		u64 releases = 0, skipped = 0, overruns = 0, misses = 0;
+		u32 often = 2 + sim_random(20);
+
+		sim_reset(&core_fixed_priority);
+		a = sim_add(0, 1);
+		CHECK_EQ(core_make_sporadic(&sim_rq, a, interval), 0);
+		for (RTIME now = 0; now < 300; now++) {
+			sim_advance(now);
+			if (left && !--left) {
+				CHECK_EQ(a->release, release);
+				misses += now > release + interval;
+				/* Kept during the job, released by its end. */
+				if (kept >= 0 && (kept > allowed ? kept : allowed) < now)
+					overruns++;
+				CHECK_EQ(core_wait(&sim_rq, now), kept >= 0 &&
+					 (kept > allowed ? kept : allowed) < now ? -ETIMEDOUT : 0);
+				release = -1;
+			}
+			for (int pass = 0; pass < 2; pass++) {
+				if (!left && kept >= 0 && allowed <= now) {
+					release = kept > allowed ? kept : allowed;
+					allowed = release + interval;
+					kept = -1;
+					left = 1 + sim_random(10);
+					releases++;
+				}
+				/* What is due comes before an arrival of the same moment. */
+				if (pass || sim_random(often))
+					continue;
+				core_wakeup(&sim_rq, a, now);
+				skipped += kept >= 0;
+				if (kept < 0)
+					kept = now;
+			}
+			CHECK_EQ(sim_pick() == a, left > 0);
+			CHECK_EQ(a->releases, releases);
+			CHECK_EQ(a->skipped, skipped);
+			CHECK_EQ(a->overruns, overruns);
+			CHECK_EQ(a->misses, misses);
+		}
+	}
+	/* Suspended, it is not released; an arrival lets it go on. */
+	sim_reset(&core_fixed_priority);
+	a = sim_add(0, 1);
+	core_make_sporadic(&sim_rq, a, 10);
+	core_suspend(&sim_rq, a, false);
+	core_wakeup(&sim_rq, a, 5);
+	CHECK(sim_pick() == a);
+	core_suspend(&sim_rq, a, false);
+	CHECK(!sim_pick());
+	core_wakeup(&sim_rq, a, 7);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 8), 0);
+	CHECK(!sim_pick());
+	core_wakeup(&sim_rq, a, 9);	/* not before 15 */
+	core_suspend(&sim_rq, a, false);
+	sim_advance(20);
+	CHECK(!sim_pick());
+	core_wakeup(&sim_rq, a, 21);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 21);
+	/* Periodic again. */
+	CHECK_EQ(core_make_periodic(&sim_rq, a, 30, 10, 22), 0);
+	CHECK_EQ(core_wait(&sim_rq, 23), 0);
+	sim_advance(30);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(a->release, 30);
+	/* While it runs. */
+	CHECK_EQ(core_make_sporadic(&sim_rq, a, 50), 0);
+	CHECK(sim_pick() == a);
+	CHECK_EQ(core_wait(&sim_rq, 40), 0);
+	core_wakeup(&sim_rq, a, 41);
+	CHECK(!sim_pick());
+	sim_advance(79);
+	CHECK(!sim_pick());
+	sim_advance(80);
+	CHECK(sim_pick() == a);
+}
+
 static void sched_case_suspended_before_start(void)
 {
 	RT_TASK *a, *b;
@@ -937,6 +1172,7 @@ static void sched_case_liar_is_ejected(void)
 		sim_rq.need_resched = true;
 		CHECK(sim_pick() == a);
 		CHECK(sim_rq.ejected == &liar);
+		CHECK(strstr(sim_rq.dump, " priority 1 "));
 		CHECK(sim_rq.ops == &core_fixed_priority);
 	}
 	sim_attached = 0;
@@ -960,6 +1196,9 @@ static void sched_case_bad_policies(void)
 	bad.enqueue = NULL;
 	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
 	bad = sim_backwards;
+	bad.analysis = RT_ANALYSIS_FIXED;
+	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
+	bad = sim_backwards;
 	bad.dequeue = rt_rq_remove;
 	CHECK_EQ(core_complete_ops(&full, &bad), -EINVAL);
 	bad = sim_liar;
@@ -976,6 +1215,7 @@ static void sched_case_bad_policies(void)
 	do(sched_case_conform_fixed_priority)		\
 	do(sched_case_conform_rm)			\
 	do(sched_case_conform_edf)			\
+	do(sched_case_order_of_events)			\
 	do(sched_case_textbook_rm_misses_edf_meets)	\
 	do(sched_case_textbook_full_load)		\
 	do(sched_case_deadlines)			\
@@ -993,6 +1233,7 @@ static void sched_case_bad_policies(void)
 	do(sched_case_budget_counts)			\
 	do(sched_case_budget_throttles)			\
 	do(sched_case_watchdog)				\
+	do(sched_case_sporadic)				\
 	do(sched_case_suspended_before_start)		\
 	do(sched_case_kill)				\
 	do(sched_case_limit)				\

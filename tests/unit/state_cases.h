@@ -3,27 +3,28 @@
  * Cases for the pipeline's decisions, for the host and for KUnit: the includer defines
  * CHECK() and CHECK_EQ(), and includes the pure file.
  *
- * The rows are those of the tables in pipeline/state.h, written down a second time; every
- * state that can occur must be in exactly one row.
+ * The rows are those of the tables in docs/pipeline.md; every state that can occur must be
+ * in exactly one row.
  */
 enum state_where { IN_USER, IN_KERNEL, IN_RT };
 
 #define ANY (-1)
 
-struct state_row {
+struct state_interrupt {
 	enum state_where where;
-	int hard_if, stalled;			/* ANY: either */
+	int stalled;				/* ANY: either */
+	bool runs;
+};
+
+struct state_exception {
+	enum state_where where;
+	int hard_if, stalled;
 	bool sees_if, hard_on, replay;		/* what the handler gets */
 };
 
-static const struct state_row state_rows[] = {
-	/* where	hard IF	stalled	  sees	 runs hard  then replay */
-	{ IN_USER,	1,	ANY,	  true,	 true,	    true },
-	{ IN_KERNEL,	1,	0,	  true,	 true,	    true },
-	{ IN_KERNEL,	1,	1,	  false, true,	    false },
-	{ IN_KERNEL,	0,	ANY,	  false, false,	    false },
-	{ IN_RT,	ANY,	1,	  false, false,	    false },
-};
+#include "state_rows.h"
+
+#define STATE_ROWS(table) (sizeof(table) / sizeof(table[0]))
 
 static bool state_fits(int want, bool is)
 {
@@ -50,8 +51,8 @@ static void state_case_exceptions(void)
 			continue;
 		states++;
 		plan = pl_exc_plan(where == IN_USER, hard_if, stalled, where == IN_RT);
-		for (unsigned int r = 0; r < sizeof(state_rows) / sizeof(state_rows[0]); r++) {
-			const struct state_row *row = &state_rows[r];
+		for (unsigned int r = 0; r < STATE_ROWS(state_exceptions); r++) {
+			const struct state_exception *row = &state_exceptions[r];
 
 			if (row->where != where || !state_fits(row->hard_if, hard_if) ||
 			    !state_fits(row->stalled, stalled))
@@ -75,10 +76,23 @@ static void state_case_hides_only_what_is_there(void)
 
 static void state_case_interrupts(void)
 {
-	CHECK(pl_may_run(true, false));
-	CHECK(pl_may_run(true, true));
-	CHECK(pl_may_run(false, false));
-	CHECK(!pl_may_run(false, true));
+	for (int n = 0; n < 6; n++) {
+		enum state_where where = n / 2;
+		bool stalled = n & 1;
+		int rows = 0;
+
+		if (where == IN_RT && !stalled)
+			continue;
+		for (unsigned int r = 0; r < STATE_ROWS(state_interrupts); r++) {
+			const struct state_interrupt *row = &state_interrupts[r];
+
+			if (row->where != where || !state_fits(row->stalled, stalled))
+				continue;
+			rows++;
+			CHECK_EQ(pl_may_run(where == IN_USER, stalled), row->runs);
+		}
+		CHECK_EQ(rows, 1);
+	}
 }
 
 /* Every case, for whoever runs them. */

@@ -33,6 +33,8 @@ static void vecset_case_each_alone(void)
 		CHECK(pl_vecset_has(&set, vector));
 		CHECK(!pl_vecset_empty(&set));
 		CHECK_EQ(pl_vecset_top(&set), vector);
+		for (int n = 0; n < PL_VECTORS / 32; n++)
+			CHECK_EQ(pl_vecset_word(&set, n), n == vector / 32 ? 1u << vector % 32 : 0u);
 		pl_vecset_del(&set, vector);
 		CHECK(!pl_vecset_has(&set, vector));
 		CHECK(pl_vecset_empty(&set));

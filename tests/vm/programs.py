@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Static C programs of this folder, compiled on the host for the guest."""
+"""Static C programs of this folder and of the examples, compiled on the host for the guest."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ BUILD = HERE.parent.parent / "build" / "host"
 COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static"]
 
 
-def build(name: str) -> Path:
+def build(name: str, folder: Path = HERE) -> Path:
     """The program made of NAME.c or of the C files in the folder NAME, compiled if stale."""
-    single = HERE / f"{name}.c"
-    inputs = [single] if single.exists() else sorted((HERE / name).iterdir())
+    single = folder / f"{name}.c"
+    inputs = [single] if single.exists() else sorted((folder / name).iterdir())
     program = BUILD / name
     newest = max(source.stat().st_mtime for source in inputs)
     if program.exists() and program.stat().st_mtime >= newest:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pytest
 
 from measure import (
+    CONTEXT_CONDITIONS,
     LIMIT_NS,
     SECTIONS_PER_S,
     Case,
@@ -65,6 +66,19 @@ def test_rt_releases_on_time_briefly(kind: Kind) -> None:
     for condition in CONDITIONS:
         assert second[condition].max_ns == pytest.approx(first[condition].max_ns, rel=0.02)
         assert second[condition].mean_ns == pytest.approx(first[condition].mean_ns, rel=0.02)
+
+
+@pytest.mark.slow
+def test_rt_tick_beside_sections_of_each_kind() -> None:
+    """Interrupts off in a process, softirqs, a timer's callback, under a spinlock: the driver
+    that makes the sections checks the context of each."""
+    results = measure_all([Case("tick", condition, SHORT_S) for condition in CONTEXT_CONDITIONS])
+    print(table(results))
+    for result in results:
+        assert complaints(result, LIMIT_NS["tick"]) == [], result.case.condition
+        context = result.case.condition.removeprefix("irqoff-")
+        assert result.load[context] == result.load["sections"] >= SECTIONS_PER_S * SHORT_S
+        assert result.load["section_ms"] >= 20
 
 
 @pytest.mark.slow

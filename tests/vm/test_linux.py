@@ -11,9 +11,9 @@ import re
 import pytest
 
 import programs
+from figures import UART
 from vmrun import Vm
 
-UART = "-chardev null,id=uart -device isa-serial,chardev=uart,index=2,iobase=0x3e8,irq=3"
 ACTIVE = "tactus_core tactus"
 PREEMPTION = [pytest.param("none", marks=pytest.mark.slow),
               pytest.param("voluntary", marks=pytest.mark.slow), "full"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from vmrun import skip_without_chroot
 
@@ -142,3 +144,57 @@ def test_unknown_parameters(vm, parameters: str, errno: str, sentence: str) -> N
     assert errno in done.stdout
     assert sentence in done.stdout
     assert done.status != 0
+
+PROBE = """
+slot=$(awk '/ _raw_spin_lock_irq$/ { print $1 }' /proc/kallsyms)
+T=/sys/kernel/tracing
+modprobe tactus || exit 3
+# The first slot of that function: the address behind the symbol's in the sorted list.
+at=$( (echo $slot symbol; awk '$2 == "cli"' /sys/kernel/tactus/slots_list) | sort | grep -A1 symbol | sed -n '2s/ .*//p')
+rmmod tactus
+echo "p:probe 0x$at" > $T/kprobe_events && echo 1 > $T/events/kprobes/enable || exit 4
+modprobe tactus 2> /dev/null && exit 5
+echo 0 > $T/events/kprobes/enable; echo > $T/kprobe_events
+modprobe tactus || exit 6
+echo "p:probe 0x$at" > $T/kprobe_events 2> /dev/null && exit 7
+# Beside it one can be set, and it works.
+echo "p:probe _raw_spin_lock_irq" > $T/kprobe_events && echo 1 > $T/events/kprobes/enable || exit 8
+ls -R /proc/self > /dev/null; awk '{ print "hits", $2 }' $T/kprobe_profile
+echo 0 > $T/events/kprobes/enable; echo > $T/kprobe_events
+rmmod tactus || exit 9
+echo "p:probe 0x$at" > $T/kprobe_events || exit 10
+dmesg | grep 'tactus: '
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [("6.1", "cloud"), ("6.12", "cloud")], ids="-".join)
+def test_kprobe_on_a_slot(vm, kernel: tuple[str, str]) -> None:
+    """One that is there first: the pipeline is refused. Once it is on, a probe on a slot is refused by
+    the kernel, one elsewhere works; after it, all is as before."""
+    done = vm(PROBE, with_modules="tactus", kernel=kernel)
+    assert done.status == 0, f"{done.status}: {done.stdout}{done.stderr}"
+    assert "refused: there is a kprobe at _raw_spin_lock_irq" in done.stdout
+    assert int(re.findall(r"hits (\d+)", done.stdout)[0]) > 0
+
+
+PAUSE_LIMIT_NS = 100_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel, append", [
+    (("6.1", "cloud"), ""), (("6.12", "generic"), "preempt=full"), (("7", "cloud"), ""),
+], ids=["6.1-cloud", "6.12-generic-preempt", "7-cloud"])
+def test_the_switch_over_is_short(vm, kernel: tuple[str, str], append: str) -> None:
+    """How long Linux stands still, in virtual time, with processes to be looked at."""
+    skip_without_chroot(kernel)
+    done = vm(
+        "i=0; while [ $i -lt 20 ]; do sleep 100 & i=$((i+1)); done\n"
+        "for i in 1 2 3; do modprobe tactus || exit 3; cat /sys/kernel/tactus/pause_ns\n"
+        "rmmod tactus || exit 4; done; kill $(jobs -p)",
+        with_modules="tactus", kernel=kernel, append=append, icount=True)
+    assert done.status == 0, done.stderr
+    pauses = list(map(int, done.stdout.split()))
+    assert len(pauses) == 3
+    assert 1000 < min(pauses)
+    assert max(pauses) <= PAUSE_LIMIT_NS, pauses

@@ -60,6 +60,14 @@ def test_two_cpus(two_cpus: Result, name: str) -> None:
     verdict(two_cpus, name)
 
 
+@pytest.mark.slow
+def test_four_cpus(vm: Vm) -> None:
+    """What needs two CPUs, with two more beside them."""
+    result = vm(COMMAND.format(group="two-cpus"), modules=MODULES, smp=4)
+    for name in names("TEST2"):
+        verdict(result, name)
+
+
 @pytest.mark.parametrize("cpus", ["one_cpu", "two_cpus"])
 def test_nothing_is_left(cpus: str, request: pytest.FixtureRequest) -> None:
     """No task after the tests, the built-in policy, and both modules could be unloaded."""
@@ -141,6 +149,23 @@ def test_textbook(vm: Vm, policy: str) -> None:
     assert result.stdout == f"ok textbook_{policy}\n{policy}\n"
 
 
+@pytest.mark.slow
+def test_an_ejected_policy_leaves_its_dump(vm: Vm) -> None:
+    """The log has the reason, and the ready tasks in the policy's own words; with policy_us=0 a slow
+    policy stays."""
+    command = ("echo policy_ejected > /proc/task_test; echo policy_too_slow > /proc/task_test; "
+               "sleep 0.1; dmesg | sed -n 's/.*tactus: //p'; cat /proc/task_test")
+    result = vm(command, modules=MODULES, icount=True)
+    assert "policy liar picked a task that cannot run: ejected; its ready tasks on CPU 0:" \
+        in result.stdout
+    assert "policy slow took too long to pick: ejected" in result.stdout
+    assert result.stdout.endswith("ok policy_ejected\nok policy_too_slow\n")
+    assert re.search(r"each_release priority 1 period 1000000", result.console)
+    result = vm(command, modules="tactus_core tactus policy_us=0 task_test", icount=True)
+    assert "policy slow" not in result.stdout.replace("policy is slow", "")
+    assert "FAIL policy_too_slow" in result.stdout
+
+
 def test_textbook_can_fail(vm: Vm) -> None:
     """What EDF promises does not hold under rate monotonic."""
     result = vm(
@@ -149,6 +174,32 @@ def test_textbook_can_fail(vm: Vm) -> None:
         icount=True,
     )
     assert "tasks[1].misses is 10, not 0" in result.stdout
+
+
+def test_events(vm: Vm) -> None:
+    """Each job of real tasks is released, started, perhaps pre-empted, and completed, at moments
+    that only grow; and b is pre-empted by a where the textbook says so."""
+    result = vm(
+        """
+        P=/sys/module/taskset/parameters
+        echo a 1900000 5000000 0 2000000 1 > $P/add; echo b 3900000 7000000 0 4000000 2 > $P/add
+        echo 1 > $P/start; sleep 0.04; cat /sys/kernel/tactus/events; echo ---; wc -c < $P/results
+        """,
+        modules="tactus_core tactus events=200 taskset", icount=True)
+    events, rest = result.stdout.split("---\n")
+    rows = [line.split() for line in events.splitlines()]
+    assert int(rest) > 0 and all(row[0] == "0" and len(row) == 4 for row in rows)
+    moments = [int(row[1]) for row in rows]
+    assert moments == sorted(moments)
+    for name in "ab":
+        kinds = " ".join(kind for _, _, kind, task in rows if task == name)
+        assert re.fullmatch(r"((release start (preempt resume )*complete ?))*"
+                            r"(release( start( preempt( resume)?)?)?)? ?", kinds), kinds
+    mine = [(kind, task) for _, _, kind, task in rows if task in "ab"]
+    assert mine[:9] == [
+        ("release", "a"), ("release", "b"), ("start", "a"), ("complete", "a"), ("start", "b"),
+        ("release", "a"), ("preempt", "b"), ("start", "a"), ("complete", "a"),
+    ]
 
 
 def test_unknown_order_is_refused(vm: Vm) -> None:

@@ -100,3 +100,13 @@ def true_sites(vmlinuz: Path) -> dict[int, str]:
         for where, replacement in entries(elf)
         if replacement in KINDS and text.address <= where < text.address + text.size
     }
+
+
+def found_sites(text: str) -> dict[int, str]:
+    """The cli, sti and save_fl that slots_list says; a cli that stays hard was found all the same."""
+    rows = (line.split() for line in text.splitlines())
+    return {
+        int(row[0], 16): row[1].removesuffix("_hard")
+        for row in rows
+        if len(row) == 2 and row[1] in ("cli", "cli_hard", "sti", "save_fl")
+    }

@@ -63,6 +63,7 @@ def run_vm(
     allow: Iterable[str] = (),
     append: str = "",
     qemu: str = "",
+    nmi: float = 0,
     extra: Iterable[str] = (),
     check: bool = True,
 ) -> Result:
@@ -93,6 +94,8 @@ def run_vm(
         words += [f"--append={append}"]
     if qemu:
         words += [f"--qemu={qemu}"]
+    if nmi:
+        words += ["--nmi", str(nmi)]
     words += [*extra, "--", command]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                           timeout=timeout + 600)

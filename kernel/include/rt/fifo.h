@@ -68,9 +68,9 @@ int rtf_destroy(unsigned int fifo);
  * The RT side may go on meanwhile. Waits until every CPU has run Linux for a moment.
  *
  * Context: Linux process; may sleep.
- * Return: 0, or -EINVAL (size), -ENODEV (no such FIFO), -ENOSPC (more data in it
- * than @new_size, in one of the directions), -ENOMEM, -EPERM (called from RT
- * code); on an error nothing has changed.
+ * Return: 0, or -EINVAL (size, or less than a record), -ENODEV (no such FIFO), -ENOSPC
+ * (more data in it than @new_size, in one of the directions), -EBUSY (a process has
+ * claimed it), -ENOMEM, -EPERM (called from RT code); on an error nothing has changed.
  * Source: thesis, A.2.
  */
 int rtf_resize(unsigned int fifo, int new_size);
@@ -95,6 +95,124 @@ int rtf_resize(unsigned int fifo, int new_size);
 int rtf_create_handler(unsigned int fifo, int (*handler)(unsigned int fifo));
 
 /**
+ * rtf_create_named - create a FIFO that processes find by name, at /dev/rtf/NAME
+ * @owner: the module that unloads with it; NULL for none
+ * @name: 1 to RTF_NAME_MAX letters, digits, '_', '-' and, not first, '.'
+ * @size: bytes it holds, exactly, in each direction: 1 to RTF_MAX_SIZE_BYTES
+ *
+ * It gets the lowest number that is free; /dev/rtfN is the same FIFO.
+ *
+ * Context: Linux process; may sleep.
+ * Return: its number, or -EINVAL (name or size), -EEXIST (there is one of this name),
+ * -ENOSPC (all numbers are taken), -ENOMEM, -EPERM (called from RT code).
+ */
+int rtf_create_named(struct module *owner, const char *name, int size);
+
+/**
+ * rtf_find_named - which FIFO has this name?
+ * @name: as given to rtf_create_named()
+ *
+ * Context: Linux process; may sleep.
+ * Return: its number, or -ENODEV (there is none), -EINVAL (NULL), -EPERM (called from RT
+ * code).
+ */
+int rtf_find_named(const char *name);
+
+/**
+ * rtf_set_record - let only whole records into a FIFO and out of it
+ * @fifo: its number
+ * @record_bytes: bytes of a record; 0 for bytes that belong to no record
+ *
+ * From then on a put, get, read or write moves a whole number of records or fails; a
+ * read that has room for more gets as many as there are. rtf_put_overwrite() drops
+ * whole ones. The RT side may go on meanwhile. Waits until every CPU has run Linux
+ * for a moment.
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, or -EINVAL (negative, or more than the FIFO's size), -ENODEV (no such FIFO),
+ * -EBUSY (it does not hold a whole number of them, or a process has claimed it), -EPERM
+ * (called from RT code).
+ */
+int rtf_set_record(unsigned int fifo, int record_bytes);
+
+/**
+ * struct rtf_written - what a process wants to write, as its filter sees it
+ * @bytes: where the bytes lie, in one piece or two
+ * @counts: how many in each; counts[1] may be 0
+ * @done: how many bytes of the same call of write() have entered before
+ * @total: how many bytes the call began with
+ *
+ * The process cannot change them any more, and the RT side does not see them yet. A
+ * write of up to RTF_ATOMIC_BYTES, and half the FIFO, comes whole, a longer one in several parts.
+ */
+struct rtf_written {
+	const void *bytes[2];
+	unsigned int counts[2];
+	unsigned int done;
+	unsigned int total;
+};
+
+/**
+ * rtf_set_filter - have a function look at what Linux writes, before any of it enters
+ * @fifo: its number
+ * @filter: called in the writing process; a negative result refuses these bytes, and is
+ *	write()'s result if @done of them is 0, else the call ends short. It is held to what RT code
+ *	may do: no sleeping, nothing of Linux that is not safe in an NMI. It replaces the filter
+ *	there was; NULL is none.
+ *
+ * On return the filter there was is not running any more. A filter whose module is
+ * unloaded is forgotten. One call at a time per FIFO.
+ *
+ * Context: Linux process; may sleep. Not from a filter.
+ * Return: 0, or -ENODEV (no such FIFO), -EPERM (called from RT code).
+ */
+int rtf_set_filter(unsigned int fifo,
+		   int (*filter)(unsigned int fifo, const struct rtf_written *written));
+
+/* What a watch is told. */
+#define RTF_OPENED 1	/* a process is opening the FIFO for writing */
+#define RTF_CLOSED 2	/* the last user of such an opening has closed it, or died */
+
+/**
+ * rtf_watch_writers - have a function called when processes open a FIFO for writing
+ * @fifo: its number
+ * @watch: called with the FIFO's number and RTF_OPENED in the process that opens, whose
+ *	open() fails with a negative result; and with RTF_CLOSED once for each opening that it
+ *	let pass, behind all that was written by it. One call at a time per FIFO, and none while
+ *	its handler runs; it may sleep, and should not for long. It replaces the watch there was,
+ *	and is not told of the closing of what that one was told of. NULL is none.
+ *
+ * Who opens for reading only is not told of. On return the watch there was is not running any
+ * more. A watch whose module is unloaded is forgotten.
+ *
+ * Context: Linux process; may sleep. Not from the FIFO's own handler or watch.
+ * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler or watch), -EPERM
+ * (called from RT code).
+ */
+int rtf_watch_writers(unsigned int fifo, int (*watch)(unsigned int fifo, unsigned int event));
+
+/* What an RT handler is told, as bits. */
+#define RTF_DATA 1	/* Linux has written: there is something to get */
+#define RTF_SPACE 2	/* Linux has read: there is room to put */
+
+/**
+ * rtf_create_rt_handler - have RT code called when Linux has used a FIFO
+ * @fifo: its number
+ * @handler: called as an RT interrupt's handler is, on the CPU and at the moment that Linux
+ *	has read from or written to the FIFO, with its number and RTF_DATA or RTF_SPACE; before the
+ *	system call returns or waits, and before a handler of rtf_create_handler(). NULL: none.
+ *
+ * A task that it wakes up runs at once. Calls may come on several CPUs at a time. On return the
+ * handler there was is not running any more; waits until every CPU has run Linux for a
+ * moment. A handler whose module is unloaded is forgotten.
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, or -ENODEV (no such FIFO), -EPERM (called from RT code).
+ */
+int rtf_create_rt_handler(unsigned int fifo,
+			  void (*handler)(unsigned int fifo, unsigned int events));
+
+/**
  * rtf_put - hand bytes to the Linux processes that read a FIFO, all or nothing
  * @fifo: its number
  * @buf: the bytes
@@ -102,7 +220,7 @@ int rtf_create_handler(unsigned int fifo, int (*handler)(unsigned int fifo));
  *
  * Context: any but a Linux NMI; wait-free; interrupts are off during the copy.
  * Return: @count, or -ENOSPC (they do not fit; counted as a drop), -ENODEV (no such
- * FIFO), -EINVAL (@buf NULL or @count negative).
+ * FIFO), -EINVAL (@buf NULL, @count negative or not whole records).
  */
 int rtf_put(unsigned int fifo, const void *buf, int count);
 
@@ -114,7 +232,7 @@ int rtf_put(unsigned int fifo, const void *buf, int count);
  *
  * Context: any but a Linux NMI; wait-free; interrupts are off during the copy.
  * Return: @count, or -EAGAIN (there are fewer), -ENODEV (no such FIFO), -EINVAL
- * (@buf NULL or @count negative).
+ * (@buf NULL, @count negative or not whole records).
  */
 int rtf_get(unsigned int fifo, void *buf, int count);
 
@@ -132,7 +250,7 @@ int rtf_get(unsigned int fifo, void *buf, int count);
  * fails only when Linux has just made room); interrupts are off during the copy.
  * Return: @count, or -ENOSPC (more than the FIFO's size, or not enough room while
  * rtf_resize() is at work; counted as a drop), -ENODEV (no such FIFO), -EINVAL
- * (@buf NULL or @count negative).
+ * (@buf NULL, @count negative or not whole records).
  */
 int rtf_put_overwrite(unsigned int fifo, const void *buf, int count);
 

@@ -7,7 +7,8 @@
  * request_RTirq - install an RT interrupt handler
  * @irq: interrupt number as in /proc/interrupts
  * @handler: runs with hardware interrupts off whatever Linux has masked; it is
- *	the device's handler, Linux's own (if any) does not run while it is installed
+ *	the device's handler, Linux's own (if any) does not run while it is installed. A fault
+ *	in it removes it
  *
  * Context: Linux process; may sleep.
  * Return: 0, or -EINVAL (no handler, or no such interrupt), -EBUSY (owned by an RT

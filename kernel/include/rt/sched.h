@@ -32,6 +32,18 @@ struct module;
 struct rt_rq;
 
 /**
+ * enum rt_analysis - which theory tells whether a policy's tasks meet their deadlines
+ * @RT_ANALYSIS_NONE: none; together they must not want more CPU than there is
+ * @RT_ANALYSIS_FIXED: response times under fixed priorities, as @rank says
+ * @RT_ANALYSIS_EDF: processor demand, earliest deadline first
+ */
+enum rt_analysis {
+	RT_ANALYSIS_NONE,
+	RT_ANALYSIS_FIXED,
+	RT_ANALYSIS_EDF,
+};
+
+/**
  * struct rt_sched_ops - a scheduling policy
  *
  * Unless noted, an operation is called with hardware interrupts off and @rq's lock
@@ -68,6 +80,18 @@ struct rt_sched_ops {
 		     RTIME relative_deadline);
 
 	/**
+	 * @analysis: how the executive tests a set of tasks with budgets, see tactus's
+	 * parameter admission. If omitted: by utilisation alone.
+	 */
+	enum rt_analysis analysis;
+
+	/**
+	 * @rank: a task's rank with this period and relative deadline (0: the period); smaller is
+	 * more urgent. Mandatory with RT_ANALYSIS_FIXED.
+	 */
+	unsigned long long (*rank)(const RT_TASK *task, RTIME period, RTIME relative_deadline);
+
+	/**
 	 * @attach: @task is the policy's from now on; it is not ready. Cannot fail.
 	 * If omitted: nothing to note.
 	 */
@@ -100,7 +124,8 @@ struct rt_sched_ops {
 	/**
 	 * @pick: the ready task that should run now, which may be the one that runs; NULL
 	 * if none is ready, for Linux. A policy whose pick returns a task that is not
-	 * ready, or not of this CPU, is ejected: the built-in policy takes the CPU over.
+	 * ready, or not of this CPU, is ejected: the built-in policy takes the CPU over. So
+	 * is one that takes longer than tactus's parameter policy_us says, three times in a row.
 	 * If omitted: rt_rq_first(). Omit both @pick and @dequeue, or neither.
 	 */
 	RT_TASK *(*pick)(struct rt_rq *rq);
@@ -164,7 +189,8 @@ int rt_rq_cpu(const struct rt_rq *rq);
  * as the new policy finds them equal.
  *
  * Context: Linux process; may sleep.
- * Return: 0, -EINVAL (no @ops; no or a bad name; no enqueue; only one of pick and dequeue),
+ * Return: 0, -EINVAL (no @ops; no or a bad name; no enqueue; only one of pick and dequeue;
+ * RT_ANALYSIS_FIXED without rank),
  * -EEXIST (registered already, or the name is), -ENOSPC (it does not admit a task;
  * the log says which), -EPERM (called from RT code), -ENOMEM, what @ops->init returned,
  * -ENODEV (the executive is not active). After an error the old policy goes on.

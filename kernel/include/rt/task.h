@@ -58,7 +58,7 @@ typedef struct rt_task_struct RT_TASK;
  * struct rt_task_struct - what scheduling policies may read; the rest is private
  * @priority: 1 (the highest) to RT_LOWEST_PRIORITY
  * @cpu: where it runs
- * @period: ns; 0 for a task that is not periodic
+ * @period: ns, of a sporadic task the least interval; 0 for a task that has neither
  * @relative_deadline: of each job, ns after its release; 0: the period
  * @release: when the present (last) job was released, ns of rt_get_time()
  * @deadline: of the present (last) job, ns of rt_get_time(); RT_NO_DEADLINE if none
@@ -90,6 +90,10 @@ struct rt_task_struct {
 	int on_cpu;			/* its stack is in use */
 
 	unsigned char stopped;		/* suspended by the executive, for cause */
+	unsigned char faulted;		/* dead of a fault of its own */
+	unsigned char sporadic;		/* released by rt_task_wakeup() */
+	unsigned char begun;		/* its job has had the CPU */
+	unsigned int id;		/* in events */
 	unsigned char throttled;	/* blocked until its budget is renewed */
 	unsigned char pending;		/* blocked by an object of rt/sync.h */
 	unsigned char spent;		/* this job's budget, and that is noted */
@@ -115,6 +119,8 @@ struct rt_task_struct {
 	int data;
 	int stack_bytes;
 	void *stack;
+	void *fp_area;			/* its floating point registers, while others use them */
+	unsigned char uses_fp;
 	char name[RT_TASK_NAME_BYTES];
 };
 
@@ -130,7 +136,7 @@ struct rt_task_struct {
  *
  * The task belongs to the CPU that this is called on, unless rt_task_set_cpu()
  * moves it. rt_task_make_periodic() or rt_task_wakeup() starts it. Its code starts
- * with hardware interrupts on and must not use floating point.
+ * with hardware interrupts on, and without floating point: see rt_use_fp().
  *
  * Context: Linux process; may sleep.
  * Return: 0, -EINVAL (null @task or @fn, @stack_size or @priority out of range),
@@ -179,11 +185,32 @@ int rt_task_set_name(RT_TASK *task, const char *name);
  *
  * Context: any; from Linux not inside an NMI.
  * Return: 0, -EINVAL (no such task, @period out of range, @start_time negative or
- * so late that the next release would overflow), -ENOSPC (the policy does not admit it).
- * After an error nothing has changed.
+ * so late that the next release would overflow), -ENOSPC (the policy does not admit it, or
+ * the set would not fit: see admission), -EPERM (with admission=enforce: not called by a
+ * Linux process). After an error nothing has changed.
  * Source: thesis, A.1.
  */
 int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period);
+
+/**
+ * rt_task_make_sporadic - release a task by rt_task_wakeup(), but not too often
+ * @task: initialised; it may be periodic already, and it may be the caller
+ * @interval: the least between two releases, ns, RT_PERIOD_MIN_NS to RT_PERIOD_MAX_NS
+ *
+ * From now on each rt_task_wakeup() of @task, by an RT interrupt as a rule, is an arrival: the
+ * task is released at once, or when @interval has passed since the release before. One
+ * arrival is kept while a job is in progress or the interval lasts; more are counted as skipped.
+ * rt_task_wait() ends a job, and returns at the next release. For policies, deadlines, budgets
+ * and admission @interval is the period: more load than that the task cannot be.
+ *
+ * A job that is in progress goes on. rt_task_make_periodic() makes the task periodic again.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task, @interval out of range), -ENOSPC (the policy does not admit
+ * it, or the set would not fit: see admission), -EPERM (with admission=enforce: not called by a
+ * Linux process). After an error nothing has changed.
+ */
+int rt_task_make_sporadic(RT_TASK *task, RTIME interval);
 
 /**
  * rt_task_set_deadline - by when after its release each job of a task is to end
@@ -197,7 +224,8 @@ int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period);
  *
  * Context: any; from Linux not inside an NMI.
  * Return: 0, -EINVAL (no such task, @relative_deadline out of range), -ENOSPC (the policy does
- * not admit it). After an error nothing has changed.
+ * not admit it, or the set would not fit: see admission), -EPERM (with admission=enforce: not
+ * called by a Linux process). After an error nothing has changed.
  */
 int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline);
 
@@ -224,20 +252,27 @@ enum rt_budget_action {
  * next time on that @task gets the CPU.
  *
  * Context: any; from Linux not inside an NMI.
- * Return: 0, -EINVAL (no such task, @budget or @action out of range).
+ * A task's budget is also its cost when sets of tasks are tested: see tactus's parameter
+ * admission, which may refuse what does not fit. Such tests are made in Linux processes.
+ *
+ * Return: 0, -EINVAL (no such task, @budget or @action out of range), -ENOSPC (the set would
+ * not fit: see admission), -EPERM (with admission=enforce: not called by a Linux process).
+ * After an error nothing has changed.
  */
 int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action);
 
 /**
  * rt_task_wait - end the present job; return at the next release
  *
+ * A sporadic task's next release needs an arrival: see rt_task_make_sporadic().
+ *
  * When the next release has passed already (an overrun), it returns at once, or as
  * soon as equal and more urgent tasks let it. So every release gets its job, late
  * ones too. An overrun's job goes behind tasks of equal priority that are ready.
  *
- * Context: periodic RT task only.
+ * Context: periodic or sporadic RT task only.
  * Return: 0, -ETIMEDOUT (the job that begins now was released while the one before
- * still ran), -EPERM (not called by a periodic RT task).
+ * still ran), -EPERM (not called by a periodic or sporadic RT task).
  * Source: thesis, A.1.
  */
 int rt_task_wait(void);
@@ -278,7 +313,7 @@ int rt_task_suspend(RT_TASK *task);
  * rt_task_wakeup - let a task run
  * @task: initialised
  *
- * A task that never started starts, without a period. A suspended task goes on
+ * A sporadic task: see rt_task_make_sporadic(). A task that never started starts, without a period. A suspended task goes on
  * where it was: in a job, in that job; waiting for its next release, at once if
  * that passed meanwhile, and for the last such moment only. A periodic task's
  * releases that passed during its suspension are skipped, and counted as such. For
@@ -310,6 +345,24 @@ int rt_task_wakeup(RT_TASK *task);
  * Source: thesis, A.1.
  */
 int rt_task_delete(RT_TASK *task);
+
+/**
+ * rt_use_fp - may the calling task use floating point?
+ * @flag: not 0: its floating point registers (x87, SSE, AVX, with their control words) are
+ *	the task's own from now on, as if no other task and no Linux used them; 0: it does not
+ *	use any from now on, and what is in them is lost
+ *
+ * They begin in their initial state: round to nearest, all exceptions masked. Saying the same
+ * again changes nothing. The code itself must be compiled for it: see <rt/fp.mk>.
+ *
+ * A task that uses floating point without this is stopped by the fault that it causes (unless
+ * tactus was loaded with fp_trap=0: then it spoils the numbers of others). RT interrupt
+ * handlers and RT timer functions must never use any. AMX is not for RT tasks.
+ *
+ * Context: RT task only; elsewhere nothing happens.
+ * Source: thesis, A.1.
+ */
+void rt_use_fp(int flag);
 
 /**
  * rt_task_self - the RT task that calls

@@ -21,4 +21,51 @@ typedef long long RTIME;
  */
 RTIME rt_get_time(void);
 
+/**
+ * rt_ns_to_ticks - a duration in clock ticks
+ * @ns: nanoseconds
+ *
+ * For programs that do not want to know that a tick is a nanosecond.
+ *
+ * Context: any.
+ * Return: ticks.
+ */
+static inline RTIME rt_ns_to_ticks(long long ns)
+{
+	return ns;
+}
+
+/**
+ * rt_ticks_to_ns - the reverse
+ * @ticks: a duration
+ *
+ * Context: any.
+ * Return: nanoseconds.
+ */
+static inline long long rt_ticks_to_ns(RTIME ticks)
+{
+	return ticks;
+}
+
+/**
+ * rt_to_monotonic_ns - what Linux's CLOCK_MONOTONIC shows at an instant
+ * @when: an instant of rt_get_time()
+ *
+ * By how far the two clocks are apart now: Linux corrects its own by up to 500 ns in each ms,
+ * so ask near the instant.
+ *
+ * Context: Linux process or Linux interrupt.
+ * Return: ns of CLOCK_MONOTONIC.
+ */
+long long rt_to_monotonic_ns(RTIME when);
+
+/**
+ * rt_from_monotonic_ns - the reverse: an instant for rt_timer_start() and its like
+ * @ns: of CLOCK_MONOTONIC
+ *
+ * Context: Linux process or Linux interrupt.
+ * Return: an instant of rt_get_time().
+ */
+RTIME rt_from_monotonic_ns(long long ns);
+
 #endif

@@ -18,7 +18,7 @@
 /**
  * struct rt_timer - one function, one moment; zero-initialise before first use
  * @fn: called with the timer, in RT interrupt context, hardware interrupts off,
- *	on the CPU that started it; it may start the timer again
+ *	on the CPU that started it; it may start the timer again. It is left at a fault of it
  * @expires: the moment asked for, ns of rt_get_time(); valid in @fn
  *
  * The other members belong to the executive.

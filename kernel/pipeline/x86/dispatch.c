@@ -15,10 +15,12 @@
  * A Linux handler may be pre-empted on its way out and come back on another CPU, so
  * per-CPU pointers never live across a call of Linux.
  */
+#include <linux/ftrace.h>
 #include <linux/hardirq.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/ptrace.h>
+#include <asm/trapnr.h>
 #include "compat/compat.h"
 #include "pipeline/core.h"
 #include "pipeline/pipeline.h"
@@ -60,6 +62,12 @@ notrace void pl_ack(void)
 }
 EXPORT_SYMBOL_GPL(pl_ack);
 
+static __always_inline bool is_level(unsigned int vector)
+{
+	return vector < FIRST_SYSTEM_VECTOR &&
+	       pl_core.apic_read(APIC_TMR + vector / 32 * 0x10) & BIT(vector % 32);
+}
+
 /*
  * Acknowledge a Linux vector on arrival, so that it holds nobody else up.
  *
@@ -74,8 +82,7 @@ static notrace void ack_arrival(struct pl_cpu *cpu, unsigned int vector)
 
 	if (vector == SPURIOUS_APIC_VECTOR)
 		return;
-	if (vector < FIRST_SYSTEM_VECTOR &&
-	    pl_core.apic_read(APIC_TMR + vector / 32 * 0x10) & BIT(vector % 32)) {
+	if (is_level(vector)) {
 		desc = pl_core.hooks->mask_line(vector);
 		if (!desc) {
 			pl_vecset_add(&cpu->held, vector);
@@ -135,6 +142,49 @@ notrace void pl_eoi(COMPAT_EOI_ARGS)
 	pl_hard_restore(flags);
 }
 EXPORT_SYMBOL_GPL(pl_eoi);
+
+/*
+ * pl_apic_read - in place of the kernel's reading of an APIC register: where Linux looks for
+ * interrupts that have arrived on this CPU and not been handled, it must see logged ones too.
+ * It looks before it frees a vector that it has moved an interrupt away from.
+ *
+ * Context: any.
+ */
+notrace u32 pl_apic_read(u32 reg)
+{
+	u32 value = pl_core.apic_read(reg);
+	unsigned long flags;
+
+	if (pl_core.active && reg - APIC_IRR < PL_VECTORS / 32 * 0x10) {
+		flags = pl_hard_save();
+		value |= pl_vecset_word(&this_cpu_ptr(&pl_cpu)->pending, (reg - APIC_IRR) / 0x10);
+		pl_hard_restore(flags);
+	}
+	return value;
+}
+EXPORT_SYMBOL_GPL(pl_apic_read);
+
+/*
+ * pl_ipi_self - in place of the kernel's IPI to this CPU: RT code's, that is irq_work's, would
+ * arrive only to be logged, so it is logged without the detour by the hardware. Not in an NMI,
+ * which may have interrupted the log's own code.
+ *
+ * Context: any.
+ */
+notrace void pl_ipi_self(int vector)
+{
+	unsigned long flags = pl_hard_save();
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
+	if (pl_core.active && cpu->oob && !cpu->nmi_depth) {
+		cpu->stats.logged++;
+		pl_log(vector);
+	} else {
+		pl_core.ipi_self(vector);
+	}
+	pl_hard_restore(flags);
+}
+EXPORT_SYMBOL_GPL(pl_ipi_self);
 
 /* ---- replay ---- */
 
@@ -213,6 +263,8 @@ static __always_inline bool enter_oob(struct pl_cpu *cpu)
 	cpu->inband_vif = __this_cpu_read(pl_vif);
 	__this_cpu_write(pl_vif, 0);
 	__preempt_count_add(OOB_PREEMPT_OFFSET);
+	/* Its stack of return addresses is the Linux task's; RT tasks come and go on their own. */
+	pause_graph_tracing();
 	cpu->oob = true;
 	return true;
 }
@@ -220,6 +272,7 @@ static __always_inline bool enter_oob(struct pl_cpu *cpu)
 static __always_inline void leave_oob(struct pl_cpu *cpu)
 {
 	cpu->oob = false;
+	unpause_graph_tracing();
 	__preempt_count_sub(OOB_PREEMPT_OFFSET);
 	__this_cpu_write(pl_vif, cpu->inband_vif);
 }
@@ -285,7 +338,11 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 		cpu->stats.oob++;
 		cpu->irq_depth++;
 		if (line) {
-			pl_core.hooks->oob_line(line);
+			if (unlikely(!pl_core.hooks->oob_line(line))) {
+				if (is_level(vector))
+					ack_arrival(cpu, vector);
+				pl_log(vector);
+			}
 		} else {
 			pl_ack();
 			if (pl_core.hooks->oob_vector())
@@ -329,6 +386,10 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 		pl_core.exc_call[gate](regs, error_code);
 		return;
 	}
+	/* An int3 is Linux's own: while it rewrites text it may stand in the very hook as well. */
+	if (unlikely(__this_cpu_read(pl_cpu.oob)) && pl_core.exc_vector[gate] != X86_TRAP_BP &&
+	    pl_core.hooks->fault(regs, error_code, pl_core.exc_vector[gate]))
+		return;
 	plan = pl_exc_plan(user_mode(regs), regs->flags & X86_EFLAGS_IF, !vif,
 			   __this_cpu_read(pl_cpu.oob));
 	if (plan.hide_if) {
@@ -353,7 +414,7 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 }
 
 /**
- * pl_nmi - an NMI, #DB or #MC on its own stack, in place of Linux's C handler
+ * pl_nmi - an NMI, #DB, #DF or #MC on its own stack, in place of Linux's C handler
  * @regs: as saved by Linux's entry code
  * @error_code: none
  * @gate: which call site
@@ -365,12 +426,37 @@ notrace void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int
 {
 	u8 vif = __this_cpu_read(pl_vif);
 
+	/* The stack of an RT task has overflowed. */
+	if (unlikely(pl_core.nmi_vector[gate] == X86_TRAP_DF && __this_cpu_read(pl_cpu.oob)) &&
+	    pl_core.hooks->fault(regs, error_code, X86_TRAP_DF))
+		return;
+	__this_cpu_inc(pl_cpu.nmi_depth);
 	pl_core.nmi_call[gate](regs, error_code);
+	__this_cpu_dec(pl_cpu.nmi_depth);
 	__this_cpu_write(pl_vif, vif);
 }
 
+/*
+ * pl_fixup_irqs - Linux moves this CPU's interrupts elsewhere and looks into the APIC for
+ * those that have arrived: they must be there, not in our log. From here on until the
+ * stopper ends, this dying CPU is hard off.
+ *
+ * Context: Linux's stopper thread, Linux stalled.
+ */
+notrace void pl_fixup_irqs(void)
+{
+	if (pl_core.active) {
+		hard_off();
+		pl_core.hooks->cpu_dies();
+	}
+	pl_core.fixup_irqs();
+}
+EXPORT_SYMBOL_GPL(pl_fixup_irqs);
+
 NOKPROBE_SYMBOL(pl_ack);
 NOKPROBE_SYMBOL(ack_arrival);
+NOKPROBE_SYMBOL(pl_apic_read);
+NOKPROBE_SYMBOL(pl_ipi_self);
 NOKPROBE_SYMBOL(pl_eoi);
 NOKPROBE_SYMBOL(replay);
 NOKPROBE_SYMBOL(pl_replay_here);

@@ -11,9 +11,24 @@ struct pl_client;
 extern struct apic *pl_apic;			/* the kernel's APIC driver */
 extern const struct pl_client *pl_client;	/* the executive */
 
+/** pl_refuse - say why in the log; returns -EOPNOTSUPP */
+int pl_refuse(const char *why);
+
+/**
+ * pl_tick_wait - wait until a CPU's tick can be shared
+ *
+ * In the first seconds after boot, and after a CPU came online, Linux's tick is still periodic:
+ * it becomes one-shot when a clock has been found good enough for it.
+ *
+ * Context: Linux process; sleeps for up to 5 s.
+ * Return: whether it can be now.
+ */
+bool pl_tick_wait(int cpu);
+
 /**
  * pl_install - find and check everything, then switch the pipeline on on all CPUs
  * @client: the executive's entries
+ * @timer: the one-shot device: auto, lapic, tsc-deadline or pit
  *
  * A transaction: on any error nothing has been changed, and one line in the log
  * says what was found.
@@ -21,7 +36,7 @@ extern const struct pl_client *pl_client;	/* the executive */
  * Context: Linux process; may sleep.
  * Return: 0, -EOPNOTSUPP (this kernel or CPU), -EBUSY (text in use or altered), -ENOMEM.
  */
-int pl_install(const struct pl_client *client);
+int pl_install(const struct pl_client *client, const char *timer);
 
 /**
  * pl_remove - switch the pipeline off and give every interrupt back
@@ -39,7 +54,7 @@ struct pl_summary {
 	unsigned int cli, cli_hard, sti, save_fl, irq, exc, nmi, misc;
 	unsigned int modules;
 	u64 pause_ns;		/* how long the switch-over stopped Linux */
-	unsigned int handed_back;	/* interrupts given to Linux at the last switch-off */
+	unsigned int handed_edge, handed_level;	/* given to Linux at the last switch-off */
 };
 
 /** pl_get_summary - fill in a summary. Context: Linux process; may sleep. */

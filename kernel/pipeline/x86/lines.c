@@ -25,15 +25,20 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/sysfs.h>
+#include <linux/workqueue.h>
 #include <asm/apic.h>
 #include <asm/hw_irq.h>
 #include <rt/context.h>
 #include <rt/irq.h>
+#include <rt/post.h>
 #include "pipeline/core.h"
+#include "pipeline/hosted.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/x86/fault.h"
 #include "pipeline/x86/install.h"
-#include "pipeline/x86/lapic.h"
 #include "pipeline/x86/lines.h"
+#include "pipeline/x86/oneshot.h"
+#include "pipeline/x86/switch.h"
 #include "pipeline/x86/symbols.h"
 
 #define MAX_LINES 1024		/* highest Linux interrupt number that can be RT's, + 1 */
@@ -44,6 +49,8 @@ struct rt_line {
 	unsigned int irq;
 	bool level;
 	bool taken;		/* a Linux driver has it, and waits */
+	bool own;		/* the pipeline's */
+	bool dead;		/* its handler failed: Linux's, until it is freed */
 	unsigned long count;
 };
 
@@ -74,24 +81,33 @@ static struct irq_desc *desc_of(unsigned int vector)
 static struct rt_line *rt_line(unsigned int vector)
 {
 	struct irq_desc *desc = desc_of(vector);
+	struct rt_line *line;
 
 	if (!desc || desc->irq_data.irq >= MAX_LINES)
 		return NULL;
 	/* Pairs with the release in request_RTirq(): the line is filled in. */
-	return smp_load_acquire(&rt_lines[desc->irq_data.irq]);
+	line = smp_load_acquire(&rt_lines[desc->irq_data.irq]);
+	return line && likely(!line->dead) ? line : NULL;
 }
+
+static struct rt_post dead_post;
 
 /* ---- out-of-band. Context: RT interrupt. ---- */
 
-static void oob_line(struct rt_line *line)
+static bool oob_line(struct rt_line *line)
 {
 	line->count++;
 	/* An edge that comes while the handler runs must be latched; a level must not refire. */
 	if (!line->level)
 		pl_ack();
-	line->handler();
+	if (unlikely(pl_guarded(line->handler, NULL))) {
+		WRITE_ONCE(line->dead, true);
+		rt_post(&dead_post);
+		return false;
+	}
 	if (line->level)
 		pl_ack();
+	return true;
 }
 
 static bool oob_vector(void)
@@ -100,7 +116,8 @@ static bool oob_vector(void)
 		__this_cpu_write(ipi_pending, 0);
 		pl_client->ipi();
 	}
-	return pl_lapic_due();
+	/* On a CPU that is coming or going the timer is Linux's own. */
+	return !__this_cpu_read(pl_served) || pl_oneshot_due();
 }
 
 /*
@@ -154,12 +171,13 @@ const struct pl_hooks pl_line_hooks = {
 	.mask_line = mask_line,
 	.unmask_line = pl_line_unmask,
 	.resched = resched,
+	.fault = pl_fault,
+	.cpu_dies = pl_hand_over,
 };
 
 /* ---- IPI ---- */
 
-/* Context: any. */
-void pl_ipi(int cpu)
+void pl_line_ipi(int cpu)
 {
 	unsigned long flags = pl_hard_save();
 	u8 vif = pl_stall();
@@ -182,26 +200,38 @@ void pl_ipi(int cpu)
 
 static bool may_take(unsigned int irq)
 {
+	/* A hosted handler is a Linux driver's itself. */
+	if (pl_hosted())
+		return false;
 	for (int i = 0; i < nr_take_irq; i++)
 		if (take_irq[i] == irq)
 			return true;
 	return false;
 }
 
-/* Stands in for a driver in Linux's eyes; never called while the pipeline is on. */
+/*
+ * Stands in for a driver in Linux's eyes. In hosted mode it is the driver. Else it is called only
+ * when the RT handler has failed: then nobody serves the device, and a level-triggered line
+ * would fire for ever.
+ */
 static irqreturn_t placeholder(int irq, void *cookie)
 {
+	struct rt_line *line = cookie;
+
+	if (pl_hosted()) {
+		line->count++;
+		pl_hosted_interrupt(line->handler);
+	} else if (line->dead)
+		disable_irq_nosync(irq);
 	return IRQ_HANDLED;
 }
 
-int request_RTirq(unsigned int irq, void (*handler)(void))
+static int add_line(unsigned int irq, void (*handler)(void), bool own)
 {
 	struct rt_line *line;
 	struct irq_data *data;
 	int err = 0;
 
-	if (rt_context() != RT_CONTEXT_LINUX)
-		return -EPERM;
 	data = irq < MAX_LINES ? irq_get_irq_data(irq) : NULL;
 	if (!handler || !data)
 		return -EINVAL;
@@ -215,10 +245,11 @@ int request_RTirq(unsigned int irq, void (*handler)(void))
 	if (rt_lines[irq]) {
 		err = -EBUSY;
 	} else if (irq_has_action(irq)) {
-		line->taken = may_take(irq);
+		line->taken = own || may_take(irq);
 		err = line->taken ? 0 : -EBUSY;
 	} else {
-		err = request_irq(irq, placeholder, IRQF_NO_THREAD, "tactus", line);
+		err = request_irq(irq, placeholder, IRQF_NO_THREAD | (own ? IRQF_NOBALANCING : 0),
+				  "tactus", line);
 	}
 	if (err) {
 		kfree(line);
@@ -227,6 +258,7 @@ int request_RTirq(unsigned int irq, void (*handler)(void))
 	line->irq = irq;
 	line->handler = handler;
 	line->level = irqd_is_level_type(data);
+	line->own = own;
 	pl_core.rt_lines++;
 	/* Pairs with the acquire in rt_line(). */
 	smp_store_release(&rt_lines[irq], line);
@@ -236,22 +268,21 @@ out:
 	mutex_unlock(&lines_mutex);
 	return err;
 }
-EXPORT_SYMBOL_GPL(request_RTirq);
 
 static void nothing(void *unused)
 {
 }
 
-void free_RTirq(unsigned int irq)
+static void remove_line(unsigned int irq, bool own, bool if_dead)
 {
 	struct rt_line *line;
 
-	if (irq >= MAX_LINES || rt_context() != RT_CONTEXT_LINUX)
-		return;
 	mutex_lock(&lines_mutex);
 	line = rt_lines[irq];
-	if (!line)
+	if (!line || line->own != own || (if_dead && !READ_ONCE(line->dead)))
 		goto out;
+	if (if_dead)
+		pr_err("interrupt %u: its RT handler failed and is removed\n", irq);
 	WRITE_ONCE(rt_lines[irq], NULL);
 	/* A CPU that answers is in Linux, so it has left any handler it was in. */
 	on_each_cpu(nothing, NULL, 1);
@@ -264,7 +295,46 @@ void free_RTirq(unsigned int irq)
 out:
 	mutex_unlock(&lines_mutex);
 }
+
+int request_RTirq(unsigned int irq, void (*handler)(void))
+{
+	if (rt_context() != RT_CONTEXT_LINUX)
+		return -EPERM;
+	return add_line(irq, handler, false);
+}
+EXPORT_SYMBOL_GPL(request_RTirq);
+
+void free_RTirq(unsigned int irq)
+{
+	if (irq < MAX_LINES && rt_context() == RT_CONTEXT_LINUX)
+		remove_line(irq, false, false);
+}
 EXPORT_SYMBOL_GPL(free_RTirq);
+
+int pl_line_own(unsigned int irq, void (*handler)(void))
+{
+	return add_line(irq, handler, true);
+}
+
+void pl_line_disown(unsigned int irq)
+{
+	remove_line(irq, true, false);
+}
+
+/* ---- handlers that failed ---- */
+
+static void free_dead(struct work_struct *work)
+{
+	for (unsigned int irq = 0; irq < MAX_LINES; irq++)
+		remove_line(irq, false, true);
+}
+
+static DECLARE_WORK(dead_work, free_dead);
+
+static void post_dead(struct rt_post *post)
+{
+	schedule_work(&dead_work);
+}
 
 ssize_t pl_lines_show(char *buf)
 {
@@ -283,5 +353,12 @@ int pl_lines_find(void)
 {
 	vectors = (struct irq_desc **)pl_symbol("vector_irq");
 	ioapic_lock = (raw_spinlock_t *)pl_symbol("ioapic_lock");
+	rt_post_init(&dead_post, post_dead);
 	return vectors && ioapic_lock ? 0 : -EOPNOTSUPP;
+}
+
+void pl_lines_exit(void)
+{
+	rt_post_sync(&dead_post);
+	flush_work(&dead_work);
 }

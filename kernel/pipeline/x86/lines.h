@@ -13,6 +13,9 @@ extern const struct pl_hooks pl_line_hooks;
 /** pl_lines_find - find what lines need of the kernel; 0 or -EOPNOTSUPP after a log line */
 int pl_lines_find(void);
 
+/** pl_lines_exit - nothing of lines.c runs any more. Context: Linux process; may sleep. */
+void pl_lines_exit(void);
+
 /**
  * pl_line_unmask - let a level-triggered line that the pipeline masked fire again
  * @desc: the line
@@ -21,6 +24,20 @@ int pl_lines_find(void);
  * Context: Linux's interrupt handler of that line, or the switch-over.
  */
 void pl_line_unmask(struct irq_desc *desc, unsigned int vector);
+
+/** pl_line_ipi - see pl_ipi(). Context: any. */
+void pl_line_ipi(int cpu);
+
+/**
+ * pl_line_own - an RT interrupt of the pipeline's own; pl_line_disown() ends it
+ *
+ * Like request_RTirq(), and may take the line from any Linux driver.
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -EINVAL (no such interrupt), -EBUSY or -ENOMEM.
+ */
+int pl_line_own(unsigned int irq, void (*handler)(void));
+void pl_line_disown(unsigned int irq);
 
 /**
  * pl_lines_show - one line of text per RT interrupt: number, count, taken (0 or 1)

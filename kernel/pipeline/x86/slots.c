@@ -47,33 +47,68 @@ const char *const pl_slot_name[PL_SLOT_KINDS] = {
 };
 
 /*
- * Functions (by prefix) whose cli stays native: on their way from a cli there back
+ * Functions (by prefix) whose cli stays native. On their way from a cli there back
  * to assembly they must be hard-off, since the return to user mode or the return
- * from an exception relies on it. Every sti is soft, so nothing is lost by it.
+ * from an exception relies on it; or they are the end: a CPU that is stopped runs no RT code
+ * any more, and one that leaves for another kernel has no IDT. Every sti is soft, so nothing
+ * is lost by it.
  */
 static const char * const hard_cli[] = {
 	"__do_fast_syscall_32",
-	"__syscall_exit_to_user_mode_work",
 	"do_int80_",
-	"do_syscall_64",
 	"exc_",
-	"exit_to_user_mode_",
 	"fred_",
 	"handle_bug",
 	"irqentry_",
+	"machine_kexec",
+	"native_machine_crash_shutdown",
 	"noist_exc_",
+	"panic",
 	"preempt_schedule_irq",
 	"raw_irqentry_",
 	"ret_from_fork",
+	"stop_this_cpu",
+};
+
+/*
+ * Where a system call's way out has its cli, depending on what the compiler made inline. A kernel
+ * with none of them keeps it somewhere else: softened there, an interrupt could hit the CPU
+ * between the last swapgs and sysret.
+ */
+static const char * const hard_cli_way_out[] = {
+	"__syscall_exit_to_user_mode_work",
+	"do_syscall_64",
+	"exit_to_user_mode_",
+	"local_irq_disable_exit_to_user",
 	"syscall_exit_to_user_mode",
 };
 
-static bool stays_hard(const char *function)
+/*
+ * KVM's modules look for work with interrupts off, then enter their guest, which an interrupt
+ * that is only logged would not get it out of; and between the two the CPU has the guest's state.
+ */
+static bool is_kvm(const struct module *mod)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(hard_cli); i++)
-		if (strstarts(function, hard_cli[i]))
+	return mod && strstarts(mod->name, "kvm");
+}
+
+static bool is_one_of(const char *function, const char * const *prefixes, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (strstarts(function, prefixes[i]))
 			return true;
 	return false;
+}
+
+static bool is_way_out(const char *function)
+{
+	return is_one_of(function, hard_cli_way_out, ARRAY_SIZE(hard_cli_way_out));
+}
+
+static bool stays_hard(const struct pl_text *text, const char *function)
+{
+	return is_kvm(text->mod) || is_way_out(function) ||
+	       is_one_of(function, hard_cli, ARRAY_SIZE(hard_cli));
 }
 
 struct pl_text *pl_text_open(struct module *mod, unsigned long base, unsigned long bytes)
@@ -138,6 +173,9 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
 	slot->addr = addr;
 	slot->kind = kind;
 	slot->bytes = bytes;
+	slot->wide = addr + sizeof(u64) <= PAGE_ALIGN(text->base + text->bytes);
+	slot->old_word = 0;
+	slot->new_word = 0;
 	memcpy(slot->old, (const void *)addr, bytes);
 	if (target) {
 		/*
@@ -148,7 +186,7 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
 		slot->new[bytes - CALL_BYTES] = opcode;
 		memcpy(slot->new + bytes - sizeof(rel), &rel, sizeof(rel));
 	} else {
-		memcpy(slot->new, slot->old, sizeof(slot->new));
+		slot->new_word = slot->old_word;
 	}
 	text->kinds[kind]++;
 	return 0;
@@ -202,6 +240,7 @@ int pl_text_scan(struct pl_text *text)
 {
 	const u8 *last = (const u8 *)text->base + text->bytes - SLOT_BYTES;
 	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
+	bool way_out = text->mod;
 	int err = 0;
 
 	if (!cursor)
@@ -223,7 +262,9 @@ int pl_text_scan(struct pl_text *text)
 		if (!err)
 			continue;
 		err = 0;
-		if (kind == PL_SLOT_CLI && stays_hard(cursor->name))
+		if (kind == PL_SLOT_CLI && is_way_out(cursor->name))
+			way_out = true;
+		if (kind == PL_SLOT_CLI && stays_hard(text, cursor->name))
 			err = pl_text_add(text, addr, PL_SLOT_CLI_HARD, 0, NULL, SLOT_BYTES);
 		else
 			err = pl_text_add(text, addr, kind, OP_CALL, signature[kind].target,
@@ -232,6 +273,10 @@ int pl_text_scan(struct pl_text *text)
 			break;
 	}
 	kfree(cursor);
+	if (!err && !way_out) {
+		pr_err("refused: no cli found on the way out of a system call; nothing was changed\n");
+		return -EOPNOTSUPP;
+	}
 	return err;
 }
 
@@ -257,6 +302,32 @@ int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long by
 	return found;
 }
 
+int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_slot_kind kind,
+			  const void *stub)
+{
+	unsigned long last = text->base + text->bytes - CALL_BYTES;
+	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
+	int found = 0, err = 0;
+
+	if (!cursor)
+		return -ENOMEM;
+	for (unsigned long at = text->base; at <= last; at++) {
+		if (!(at & 0xfffff))
+			cond_resched();
+		if (*(const u8 *)at != OP_CALL ||
+		    at + CALL_BYTES + *(const s32 *)(at + 1) != callee)
+			continue;
+		err = is_boundary(cursor, at);
+		if (err > 0)
+			err = pl_text_add(text, at, kind, OP_CALL, stub, CALL_BYTES) ?: 1;
+		if (err < 0)
+			break;
+		found += err;
+	}
+	kfree(cursor);
+	return err < 0 ? err : found;
+}
+
 unsigned long pl_text_find(unsigned long base, unsigned long bytes,
 			   const u8 *pattern, unsigned int pattern_bytes)
 {
@@ -272,33 +343,44 @@ unsigned long pl_text_find(unsigned long base, unsigned long bytes,
 	return 0;
 }
 
+/* The bits of a word that are not the slot's, shifted out. */
+static __always_inline u64 word_of(const struct pl_slot *slot, u64 word)
+{
+	return word << (-8 * slot->bytes & 63);
+}
+
 const struct pl_slot *pl_text_check(const struct pl_text *text, bool on)
 {
-	for (unsigned int i = 0; i < text->count; i++) {
-		const struct pl_slot *slot = &text->slots[i];
+	const struct pl_slot *slot, *end = text->slots + text->count;
 
-		if (memcmp((const void *)slot->addr, on ? slot->new : slot->old, slot->bytes))
+	for (slot = text->slots; slot < end; slot++) {
+		const void *at = (const void *)slot->addr;
+
+		if (likely(slot->wide)) {
+			if (word_of(slot, *(const u64 *)at ^ (on ? slot->new_word : slot->old_word)))
+				return slot;
+		} else if (memcmp(at, on ? slot->new : slot->old, slot->bytes)) {
 			return slot;
+		}
 	}
 	return NULL;
 }
 
 void pl_text_write(struct pl_text *text, bool on)
 {
-	for (unsigned int i = 0; i < text->count; i++) {
-		const struct pl_slot *slot = &text->slots[i];
-		u8 *to = text->alias.to + (slot->addr - text->base);
-		u64 word;
+	const struct pl_slot *slot, *end = text->slots + text->count;
+	u8 *alias = text->alias.to - text->base;
+
+	for (slot = text->slots; slot < end; slot++) {
+		u8 *to = alias + slot->addr;
+		volatile u64 *word = (u64 *)to;
 
 		if (slot->kind == PL_SLOT_CLI_HARD)
 			continue;
-		if (to + sizeof(word) > text->alias.end) {
-			memcpy(to, on ? slot->new : slot->old, slot->bytes);
-			continue;
-		}
 		/* One store: an NMI on this CPU sees a slot as it was or as it will be. */
-		memcpy(&word, to, sizeof(word));
-		memcpy(&word, on ? slot->new : slot->old, slot->bytes);
-		*(volatile u64 *)to = word;
+		if (likely(slot->wide))
+			*word ^= slot->old_word ^ slot->new_word;
+		else
+			memcpy(to, on ? slot->new : slot->old, slot->bytes);
 	}
 }

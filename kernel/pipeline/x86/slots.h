@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #include "pipeline/x86/alias.h"
 
+struct kprobe_blacklist_entry;
 struct module;
 
 enum pl_slot_kind {
@@ -24,10 +25,27 @@ enum pl_slot_kind {
 	PL_SLOT_KINDS
 };
 
+/**
+ * struct pl_slot - one place
+ * @addr: where
+ * @kind: enum pl_slot_kind
+ * @bytes: how many
+ * @wide: eight bytes can be read and written there; the switch-over goes by words, while
+ *	everybody waits
+ * @old, @new: as found, and ours; the words hold them in their low bytes
+ */
 struct pl_slot {
 	unsigned long addr;
 	u8 kind, bytes;
-	u8 old[6], new[6];
+	bool wide;
+	union {
+		u8 old[8];
+		u64 old_word;
+	};
+	union {
+		u8 new[8];
+		u64 new_word;
+	};
 };
 
 /**
@@ -37,6 +55,7 @@ struct pl_slot {
  * @base, @bytes: the stretch
  * @slots, @count, @room: its slots
  * @kinds: how many of each kind
+ * @fence: keeps kprobes off the slots; an entry each, or NULL
  */
 struct pl_text {
 	struct list_head node;
@@ -46,6 +65,7 @@ struct pl_text {
 	struct pl_slot *slots;
 	unsigned int count, room;
 	unsigned int kinds[PL_SLOT_KINDS];
+	struct kprobe_blacklist_entry *fence;
 };
 
 extern const char *const pl_slot_name[PL_SLOT_KINDS];
@@ -90,6 +110,10 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
  */
 int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long bytes,
 		      unsigned long callee, enum pl_slot_kind kind, const void *stub);
+
+/** pl_text_add_all_calls - likewise for the whole text. Context: Linux process; may sleep. */
+int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_slot_kind kind,
+			  const void *stub);
 
 /**
  * pl_text_find - the first place in [@base, @base + @bytes) with the given bytes, at

@@ -20,6 +20,7 @@ from .channel import Channel, Record
 from .common import EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
 from .kernels import Kernel
 from .modules import Plan
+from .monitor import Monitor
 
 PR_SET_PDEATHSIG = 1     # <linux/prctl.h>
 QEMU = "qemu-system-x86_64"
@@ -45,13 +46,16 @@ class Job:
     append: str = ""
     qemu: str = ""
     allowed: list[re.Pattern[str]] = field(default_factory=list)
+    nmi_hz: float = 0.0
 
 
-def _command_line(job: Job, channel: Channel, image_initrd: str, log: str) -> list[str]:
+def _command_line(job: Job, channel: Channel, monitor: Monitor, image_initrd: str,
+                  log: str) -> list[str]:
+    # HPET off, unless asked for: in its legacy mode it keeps IRQ 8 to itself. Panic at the first
+    # oops and reset at once (-no-reboot makes that an end): what runs after an oops proves nothing.
+    hpet = "" if "hpet=" in job.append else "hpet=disable "
     append = (
-        # HPET off: in its legacy mode it keeps IRQ 8 to itself. Panic at the first oops and reset
-        # at once (-no-reboot makes that an end): what runs after an oops proves nothing.
-        "console=ttyS0,115200 rdinit=/init hpet=disable oops=panic panic=-1 "
+        f"console=ttyS0,115200 rdinit=/init {hpet}oops=panic panic=-1 "
         f"printk.devkmsg=on {job.append}"
     ).strip()
     args = [
@@ -68,7 +72,7 @@ def _command_line(job: Job, channel: Channel, image_initrd: str, log: str) -> li
     else:
         # Multi-threaded TCG keeps stale code after one CPU patches another's: one thread only.
         args += ["-accel", "tcg,thread=single", "-rtc", "base=2026-01-01T00:00:00"]
-    return args + shlex.split(job.qemu)
+    return args + monitor.qemu_args() + shlex.split(job.qemu)
 
 
 class _Files:
@@ -159,7 +163,8 @@ class _Run:
             elif kind == Record.READY:
                 self.ready = True
 
-    def wait(self, qemu: subprocess.Popen[bytes], channel: Channel, log: Path) -> None:
+    def wait(self, qemu: subprocess.Popen[bytes], channel: Channel, monitor: Monitor,
+             log: Path) -> None:
         end = time.monotonic() + self.job.timeout_s
         panic_end: float | None = None
         looked = time.monotonic()
@@ -175,6 +180,8 @@ class _Run:
                     panic_end = now + PANIC_GRACE_S
             if panic_end is not None and now > panic_end:
                 return
+            if self.ready and self.status is None:
+                monitor.nmis(self.job.nmi_hz, now)
             time.sleep(POLL_S)
 
     def verdict(self, log_text: str, qemu_said: str, qemu_status: int | None) -> int:
@@ -222,6 +229,7 @@ def run(job: Job) -> int:
                          [guest for guest, _ in job.gets], job.busy)
     state = _Run(job)
     channel = Channel()
+    monitor = Monitor()
     files = {name: os.memfd_create(name) for name in ("initrd", "console", "said")}
     try:
         with open(files["initrd"], "wb", closefd=False) as handle:
@@ -234,27 +242,30 @@ def run(job: Job) -> int:
             log = str(job.log.absolute())
         try:
             qemu = subprocess.Popen(
-                _command_line(job, channel, f"/proc/self/fd/{files['initrd']}", log),
+                _command_line(job, channel, monitor, f"/proc/self/fd/{files['initrd']}", log),
                 stdin=subprocess.DEVNULL, stdout=files["said"], stderr=files["said"],
-                pass_fds=(channel.handle, files["initrd"], files["console"]),
+                pass_fds=(channel.handle, monitor.handle, files["initrd"], files["console"]),
                 start_new_session=True, preexec_fn=_die_with_parent,
             )
         except FileNotFoundError:
             raise BenchError(f"{QEMU} is missing: install qemu-system-x86") from None
         try:
-            state.wait(qemu, channel, Path(log))
+            state.wait(qemu, channel, monitor, Path(log))
         finally:
             if qemu.poll() is None:
                 qemu.kill()
             qemu.wait()
             state.take(channel)
             state.files.stop()
+            if job.nmi_hz:
+                say(f"{monitor.injected} NMIs were injected")
             text = _with_late(_read(Path(log)), console.kmsg_text(bytes(state.kmsg)))
             if job.log:
                 job.log.write_text(text, encoding="utf-8")
         return state.verdict(text, _read(Path(f"/proc/self/fd/{files['said']}")), qemu.returncode)
     finally:
         channel.close()
+        monitor.close()
         for handle in files.values():
             os.close(handle)
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .apt import Apt, Package, version_key
-from .common import BenchError, cache_dir, locked, output_of, say
+from .common import TREE, BenchError, cache_dir, locked, output_of, say
 
 # What the bench's guest lives on; distributions have all of it.
 NEEDED = ("CONFIG_PCI", "CONFIG_SYSFS", "CONFIG_DEVTMPFS", "CONFIG_PROC_FS", "CONFIG_TMPFS",
@@ -27,6 +28,8 @@ FLAVOURS = {"cloud": "-cloud", "generic": "", "rt": "-rt"}
 SUITES = {"6.1": "bookworm", "6.12": "bookworm", "6.12+deb13": "trixie", "7": "trixie-backports"}
 DEFAULT = "6.1"
 LOCAL = "local"
+# Kernels of our own with checkers in them, built by tests/kunit/ownkernel.py; they have no flavours.
+OWN = ("debug", "kcsan")
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,8 @@ class Kernel:
 
     @property
     def is_local(self) -> bool:
-        """True for headers or an image that the user named, not a cached package's."""
-        return self.flavour == LOCAL
+        """True for a kernel of no package: one of our own, or what the user named."""
+        return self.flavour in (LOCAL, *OWN)
 
     def as_json(self) -> dict[str, str]:
         """The fields as text, for --json."""
@@ -139,7 +142,7 @@ def _series_of(wanted: str) -> str:
                 return series
     raise BenchError(
         f"kernel {wanted} is not known; known are {', '.join(SUITES)}, each as"
-        f" {', '.join(FLAVOURS)}"
+        f" {', '.join(FLAVOURS)}, and {', '.join(OWN)}"
     )
 
 
@@ -227,6 +230,8 @@ def resolve(wanted: str = DEFAULT, flavour: str = "cloud") -> Kernel:
 
     Raises BenchError when there is no such kernel, or none is cached and none can be fetched.
     """
+    if wanted in OWN:
+        return _own(wanted)
     if flavour not in FLAVOURS:
         raise BenchError(f"flavour {flavour} is not known; known are {', '.join(FLAVOURS)}")
     kind = _series_of(wanted)
@@ -265,6 +270,24 @@ def resolve(wanted: str = DEFAULT, flavour: str = "cloud") -> Kernel:
             raise
         say(f"{error}\nvm: using the newest cached kernel, {have.release}")
         return have
+
+
+def _own(name: str) -> Kernel:
+    """A kernel of our own, built now if it is not in the cache yet."""
+    folder = str(TREE / "tests" / "kunit")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    import ownkernel
+
+    try:
+        built = ownkernel.kernel(name)
+    except ownkernel.SetupError as error:
+        raise BenchError(f"the {name} kernel: {error}") from error
+    return Kernel(
+        release=built.release, version=built.tree.name, flavour=name, root=built.tree,
+        image=built.image, config=built.tree / ".config", kdir=built.tree,
+        modules=built.tree / "no-modules",
+    )
 
 
 def local(kdir: Path, image: Path | None = None) -> Kernel:

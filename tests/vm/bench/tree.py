@@ -97,7 +97,8 @@ def _sync(into: Path) -> bool:
 
 def tree_folder(kernel: Kernel) -> Path:
     """Where this checkout's modules for the kernel are built."""
-    return build_dir() / ("local" if kernel.is_local else "") / kernel.release
+    # Their release does not tell one such kernel from another.
+    return build_dir() / (kernel.flavour if kernel.is_local else "") / kernel.release
 
 
 def build_tree(kernel: Kernel, extra: list[str] | None = None) -> Path:

@@ -13,7 +13,6 @@
  * Exit status: 0; 1 a worker failed, or less was done than the minimum; 2 usage.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -34,13 +33,13 @@
 
 enum figure {
 	FORKS, MB, IRQS, SERIAL_IRQS, PIPE_MB, GZIP_MB, DISK_MB, SERIAL_KB,
-	SECTIONS, PROCESS, TIMER, HRTIMER, TASKLET, SECTION_MS, FIGURES
+	SECTIONS, PROCESS, TIMER, HRTIMER, TASKLET, SPINLOCK, SECTION_MS, FIGURES
 };
 
 /* In the order in which they are printed. */
 static const char *const figure_names[FIGURES] = {
 	"forks", "mb", "irqs", "serial_irqs", "pipe_mb", "gzip_mb", "disk_mb", "serial_kb",
-	"sections", "process", "timer", "hrtimer", "tasklet", "section_ms",
+	"sections", "process", "timer", "hrtimer", "tasklet", "spinlock", "section_ms",
 };
 
 static const char usage[] =
@@ -49,22 +48,23 @@ static const char usage[] =
 	"  --seconds  how long, in seconds of this machine's clock (default 3)\n"
 	"  --json     print a JSON object instead of a line of name=value\n"
 	"  --irqoff   also hold interrupts off for 20 ms at a time, in these contexts in\n"
-	"             turn: process, timer, hrtimer, tasklet (needs hog.ko)\n"
+	"             turn: process, timer, hrtimer, tasklet, spinlock (needs hog.ko)\n"
 	"  --gap-ms   pause between two such sections (default 40)\n"
 	"  --disk     where to write; a device is overwritten (default: a tmpfs)\n"
 	"  --serial   UART to write to (default /dev/ttyS2)\n"
 	"  --nice     how much to give way to other processes, 0 to 19 (default 0)\n"
 	"  --min-...  fail if less was done than this; FIGURE is one of\n"
 	"             forks mb irqs serial_irqs pipe_mb gzip_mb disk_mb serial_kb\n"
-	"             sections process timer hrtimer tasklet section_ms\n";
+	"             sections process timer hrtimer tasklet spinlock section_ms\n";
 
-/* What /proc/interrupts and /proc/hog count since boot. */
+/* What /proc/stat and /proc/hog count since boot. */
 struct counts {
 	double irqs;
 	double serial_irqs;
-	double sections[4];
+	double sections[SPINLOCK - PROCESS + 1];
 	double longest_ns;
 	bool leaked;
+	bool strayed;
 };
 
 static double now_s(void)
@@ -91,56 +91,55 @@ static unsigned long serial_irq(const char *tty)
 	return irq;
 }
 
-/* Device interrupts of all CPUs: the lines of /proc/interrupts that begin with a number. */
+/*
+ * Device interrupts of all CPUs, by the line "intr TOTAL IRQ0 IRQ1 ..." of /proc/stat: the table in
+ * /proc/interrupts differs between kernels.
+ */
 static void read_interrupts(struct counts *counts, unsigned long serial)
 {
-	FILE *file = fopen("/proc/interrupts", "r");
-	char line[4096];
+	FILE *file = fopen("/proc/stat", "r");
+	unsigned long count, irq = 0;
+	int c = 0;
 
 	if (!file)
-		load_fail("/proc/interrupts");
-	while (fgets(line, sizeof(line), file)) {
-		char *at = line + strspn(line, " ");
-		unsigned long irq;
-		double sum = 0;
-
-		if (!isdigit((unsigned char)*at))
-			continue;
-		irq = strtoul(at, &at, 10);
-		if (*at++ != ':')
-			continue;
-		for (;;) {
-			char *end;
-			unsigned long count = strtoul(at, &end, 10);
-
-			/* The chip's name follows the counts; it may begin with a digit. */
-			if (end == at || !isspace((unsigned char)*end))
-				break;
-			sum += count;
-			at = end;
+		load_fail("/proc/stat");
+	while (fscanf(file, "intr %lu", &count) != 1) {
+		while ((c = getc(file)) != '\n' && c != EOF)
+			;
+		if (c == EOF) {
+			fprintf(stderr, "load: /proc/stat has no line of interrupts\n");
+			exit(1);
 		}
-		counts->irqs += sum;
+	}
+	for (; fscanf(file, "%lu", &count) == 1; irq++) {
+		counts->irqs += count;
 		if (irq == serial)
-			counts->serial_irqs += sum;
+			counts->serial_irqs += count;
 	}
 	fclose(file);
+	if (irq <= serial) {
+		fprintf(stderr, "load: /proc/stat has no interrupt %lu\n", serial);
+		exit(1);
+	}
 }
 
 static void read_hog(struct counts *counts)
 {
 	FILE *file = fopen("/proc/hog", "r");
 	double total, *sections = counts->sections;
-	int leaked;
+	int leaked, strayed;
 
 	if (!file)
 		load_fail("/proc/hog (is hog.ko loaded?)");
-	if (fscanf(file, "process=%lf timer=%lf hrtimer=%lf tasklet=%lf sections=%lf "
-		   "total_ns=%*f longest_ns=%lf leaked=%d", &sections[0], &sections[1],
-		   &sections[2], &sections[3], &total, &counts->longest_ns, &leaked) != 7) {
+	if (fscanf(file, "process=%lf timer=%lf hrtimer=%lf tasklet=%lf spinlock=%lf "
+		   "sections=%lf total_ns=%*f longest_ns=%lf leaked=%d strayed=%d", &sections[0],
+		   &sections[1], &sections[2], &sections[3], &sections[4], &total,
+		   &counts->longest_ns, &leaked, &strayed) != 9) {
 		fprintf(stderr, "load: /proc/hog: cannot be parsed\n");
 		exit(1);
 	}
 	counts->leaked = leaked;
+	counts->strayed = strayed;
 	fclose(file);
 }
 
@@ -252,7 +251,7 @@ static int run(struct load_options *options, double seconds, const double *minim
 	figures[MB] = figures[PIPE_MB] + figures[GZIP_MB] + figures[DISK_MB];
 	figures[IRQS] = after.irqs - before.irqs;
 	figures[SERIAL_IRQS] = after.serial_irqs - before.serial_irqs;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i <= SPINLOCK - PROCESS; i++) {
 		figures[PROCESS + i] = after.sections[i] - before.sections[i];
 		figures[SECTIONS] += figures[PROCESS + i];
 	}
@@ -268,6 +267,10 @@ static int run(struct load_options *options, double seconds, const double *minim
 	}
 	if (after.leaked) {
 		fprintf(stderr, "load: irqs_disabled() was false in an interrupts-off section\n");
+		status = 1;
+	}
+	if (after.strayed) {
+		fprintf(stderr, "load: a section ran in another context than it should\n");
 		status = 1;
 	}
 	return status;
@@ -288,7 +291,7 @@ static bool known_contexts(const char *list)
 		size_t length = strcspn(list, ",");
 		bool known = false;
 
-		for (int i = PROCESS; i <= TASKLET; i++)
+		for (int i = PROCESS; i <= SPINLOCK; i++)
 			known |= strlen(figure_names[i]) == length &&
 				 !strncmp(figure_names[i], list, length);
 		if (!known)

@@ -7,10 +7,12 @@
  *	timer		a kernel timer's function (softirq)
  *	hrtimer		a hard hrtimer's function (hard irq)
  *	tasklet		a tasklet (softirq)
+ *	spinlock	the writing process, under spin_lock_irqsave()
  * The write returns when the section is over, so that sections do not pile up.
- * Reading tells how many sections each context had, and for how long in all.
+ * Reading tells how many sections each context had, for how long in all, and whether one of them
+ * was not what it says: interrupts on inside of it, or another context than the one named.
  *
- * Interrupts are switched off the way drivers do it, by local_irq_save(), and the
+ * Interrupts are switched off the way drivers do it, by local_irq_save() or with a lock, and the
  * time is passed by busy waiting: nothing in here knows of Tactus.
  */
 #include <linux/completion.h>
@@ -20,8 +22,10 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 
@@ -31,9 +35,13 @@ static unsigned int section_ms = 20;
 module_param(section_ms, uint, 0644);
 MODULE_PARM_DESC(section_ms, "length of a section with interrupts off, 1 to 1000 ms");
 
-enum hog_context { HOG_PROCESS, HOG_TIMER, HOG_HRTIMER, HOG_TASKLET, HOG_CONTEXTS };
+enum hog_context {
+	HOG_PROCESS, HOG_TIMER, HOG_HRTIMER, HOG_TASKLET, HOG_SPINLOCK, HOG_CONTEXTS
+};
 
-static const char *const hog_names[HOG_CONTEXTS] = { "process", "timer", "hrtimer", "tasklet" };
+static const char *const hog_names[HOG_CONTEXTS] = {
+	"process", "timer", "hrtimer", "tasklet", "spinlock",
+};
 
 /* One section at a time: hog_mutex covers all below. */
 static DEFINE_MUTEX(hog_mutex);
@@ -42,13 +50,35 @@ static u64 hog_sections[HOG_CONTEXTS];
 static u64 hog_total_ns;
 static u64 hog_longest_ns;
 static bool hog_leaked;		/* interrupts were on inside of a section */
+static bool hog_strayed;	/* a section ran in another context than it says */
+/* Raw: what keeps interrupts off on every kernel, PREEMPT_RT too. */
+static DEFINE_RAW_SPINLOCK(hog_lock);
+
+/* By Linux's own account of where it is. */
+static bool hog_is_in(enum hog_context context)
+{
+	switch (context) {
+	case HOG_HRTIMER:
+		return in_hardirq();
+	case HOG_TIMER:
+	case HOG_TASKLET:
+		return in_serving_softirq() && !in_hardirq();
+	case HOG_SPINLOCK:
+		return in_task() && raw_spin_is_locked(&hog_lock);
+	default:
+		return in_task() && !raw_spin_is_locked(&hog_lock);
+	}
+}
 
 static void hog_section(enum hog_context context)
 {
 	unsigned long flags;
 	u64 begin_ns, length_ns;
 
-	local_irq_save(flags);
+	if (context == HOG_SPINLOCK)
+		raw_spin_lock_irqsave(&hog_lock, flags);
+	else
+		local_irq_save(flags);
 	begin_ns = ktime_get_mono_fast_ns();
 	/* Not mdelay(): its "pause" makes an emulated CPU leave its fast path at each turn. */
 	do
@@ -56,7 +86,12 @@ static void hog_section(enum hog_context context)
 	while ((length_ns = ktime_get_mono_fast_ns() - begin_ns) < section_ms * 1000000ULL);
 	if (!irqs_disabled())
 		hog_leaked = true;
-	local_irq_restore(flags);
+	if (!hog_is_in(context))
+		hog_strayed = true;
+	if (context == HOG_SPINLOCK)
+		raw_spin_unlock_irqrestore(&hog_lock, flags);
+	else
+		local_irq_restore(flags);
 
 	hog_sections[context]++;
 	hog_total_ns += length_ns;
@@ -105,7 +140,8 @@ static ssize_t hog_write(struct file *file, const char __user *ubuf, size_t coun
 	mutex_lock(&hog_mutex);
 	switch (context) {
 	case HOG_PROCESS:
-		hog_section(HOG_PROCESS);
+	case HOG_SPINLOCK:
+		hog_section(context);
 		complete(&hog_done);
 		break;
 	case HOG_TIMER:
@@ -132,8 +168,8 @@ static int hog_show(struct seq_file *m, void *v)
 		seq_printf(m, "%s=%llu ", hog_names[context], hog_sections[context]);
 		sections += hog_sections[context];
 	}
-	seq_printf(m, "sections=%llu total_ns=%llu longest_ns=%llu leaked=%d\n",
-		   sections, hog_total_ns, hog_longest_ns, hog_leaked);
+	seq_printf(m, "sections=%llu total_ns=%llu longest_ns=%llu leaked=%d strayed=%d\n",
+		   sections, hog_total_ns, hog_longest_ns, hog_leaked, hog_strayed);
 	mutex_unlock(&hog_mutex);
 	return 0;
 }
@@ -168,5 +204,5 @@ static void __exit hog_exit(void)
 
 module_init(hog_init);
 module_exit(hog_exit);
-MODULE_DESCRIPTION("Keeps Linux's interrupts off for long, in process, timer and tasklet context");
+MODULE_DESCRIPTION("Keeps Linux's interrupts off for long, in every kind of context");
 MODULE_LICENSE("GPL");

@@ -7,6 +7,11 @@
  * an interrupts-off section of OFF_US microseconds. Read it for the ledger:
  * "raised handled during rt": interrupts raised and handled, RT interrupts (irq 8,
  * when rt=1) counted during all interrupts-off sections while the line was pending.
+ *
+ * /sys/kernel/level/lateness tells how late those RT interrupts were, in ns of the emulator's time,
+ * and starts to measure anew when written to. It holds under --icount only, where the TSC counts
+ * ns: the chip's periods lie on the grid of its 32768 Hz, and so does the first interrupt,
+ * which is taken to be less than one step of it late.
  */
 #include <linux/delay.h>
 #include <linux/interrupt.h>
@@ -17,6 +22,9 @@
 #include <linux/pci.h>
 #include <linux/sysfs.h>
 #include <rt/irq.h>
+#include <asm/msr.h>
+#include "pipeline/core.h"
+#include "pipeline/pipeline.h"
 
 #define EDU_STATUS	0x24
 #define EDU_RAISE	0x60
@@ -26,6 +34,10 @@
 static bool rt;
 module_param(rt, bool, 0444);
 MODULE_PARM_DESC(rt, "own interrupt 8 at 8192 Hz meanwhile");
+
+static bool masking = true;
+module_param(masking, bool, 0444);
+MODULE_PARM_DESC(masking, "0: have the pipeline leave stalled lines unmasked, a negative control");
 
 static void __iomem *regs;
 static struct kobject *kobj;
@@ -44,9 +56,51 @@ static irqreturn_t level_irq(int irq, void *cookie)
 	return IRQ_HANDLED;
 }
 
+/* One step of 32768 Hz and one period of 8192 Hz, in 64ths of a ns. */
+#define STEP_64	1953125ULL
+#define PERIOD_64 (4 * STEP_64)
+
+static struct {
+	u64 first_64;	/* when the first was due; 0: none yet */
+	u64 count, expected;
+	u64 sum_ns, max_ns;
+} lateness;
+
+static void note_lateness(u64 now_ns)
+{
+	u64 now_64 = now_ns * 64, late_ns;
+
+	if (!lateness.first_64)
+		lateness.first_64 = now_64 - now_64 % STEP_64;
+	late_ns = (now_64 - lateness.first_64 - lateness.count * PERIOD_64) / 64;
+	lateness.expected = (now_64 - lateness.first_64) / PERIOD_64 + 1;
+	lateness.count++;
+	lateness.sum_ns += late_ns;
+	lateness.max_ns = max(lateness.max_ns, late_ns);
+}
+
+static ssize_t lateness_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "count=%llu expected=%llu sum_ns=%llu max_ns=%llu\n",
+			  lateness.count, lateness.expected, lateness.sum_ns, lateness.max_ns);
+}
+
+static ssize_t lateness_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			      size_t count)
+{
+	unsigned long flags = pl_hard_save();
+
+	memset(&lateness, 0, sizeof(lateness));
+	pl_hard_restore(flags);
+	return count;
+}
+
+static struct kobj_attribute lateness_file = __ATTR_RW(lateness);
+
 /* Context: RT interrupt. */
 static void rt_irq(void)
 {
+	note_lateness(rdtsc());
 	CMOS_READ(RTC_REG_C);
 	rt_count++;
 }
@@ -101,7 +155,10 @@ static int level_probe(struct pci_dev *dev, const struct pci_device_id *id)
 	if (err)
 		return err;
 	kobj = kobject_create_and_add("level", kernel_kobj);
-	return kobj ? sysfs_create_file(kobj, &raise_file.attr) : -ENOMEM;
+	if (!kobj)
+		return -ENOMEM;
+	return sysfs_create_file(kobj, &raise_file.attr) ?:
+	       sysfs_create_file(kobj, &lateness_file.attr);
 }
 
 static void level_remove(struct pci_dev *dev)
@@ -120,6 +177,15 @@ static struct pci_driver level_driver = {
 
 static u8 saved_a, saved_b;
 
+/* Context: RT interrupt. */
+static struct irq_desc *mask_nothing(unsigned int vector)
+{
+	return NULL;
+}
+
+static struct pl_hooks control_hooks;
+static const struct pl_hooks *saved_hooks;
+
 static int __init level_init(void)
 {
 	int err = pci_register_driver(&level_driver);
@@ -130,6 +196,12 @@ static int __init level_init(void)
 	if (err) {
 		pci_unregister_driver(&level_driver);
 		return err;
+	}
+	saved_hooks = pl_core.hooks;
+	if (!masking) {		/* needs a pipeline */
+		control_hooks = *saved_hooks;
+		control_hooks.mask_line = mask_nothing;
+		WRITE_ONCE(pl_core.hooks, &control_hooks);
 	}
 	spin_lock_irq(&rtc_lock);
 	saved_a = CMOS_READ(RTC_REG_A);
@@ -144,6 +216,7 @@ static int __init level_init(void)
 static void __exit level_exit(void)
 {
 	if (rt) {
+		WRITE_ONCE(pl_core.hooks, saved_hooks);
 		spin_lock_irq(&rtc_lock);
 		CMOS_WRITE(saved_a, RTC_REG_A);
 		CMOS_WRITE(saved_b, RTC_REG_B);

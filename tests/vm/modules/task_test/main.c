@@ -10,6 +10,7 @@
  * With leave=1 the module goes away without deleting what it made (see the end).
  */
 #include <linux/fs.h>
+#include <linux/atomic.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
@@ -54,9 +55,11 @@ int count;
 
 void note(int who)
 {
-	if (ran < ARRAY_SIZE(order))
-		order[ran] = who;
-	WRITE_ONCE(ran, ran + 1);
+	/* Tasks of two CPUs, and of one that pre-empt one another, may be here at once. */
+	unsigned int mine = xadd(&ran, 1);
+
+	if (mine < ARRAY_SIZE(order))
+		order[mine] = who;
 }
 
 void forget(void)

@@ -158,3 +158,69 @@ void test_sleep(void)
 	EXPECT(rt_task_delete(&tasks[0]), 0);
 	EXPECT(ran, 1);
 }
+
+/* ---- sporadic tasks ---- */
+
+#define ARRIVALS 40
+
+static int arrivals;
+
+/* Every 300 us, from an RT timer: three times as often as the task may be released. */
+static void knock(struct rt_timer *timer)
+{
+	rt_task_wakeup(&tasks[0]);
+	if (++arrivals < ARRIVALS)
+		rt_timer_start(timer, timer->expires + 3 * MS / 10);
+}
+
+static void each_arrival(int unused)
+{
+	while (rt_task_wait() != -EPERM)
+		moments[count++] = rt_get_time();
+}
+
+void test_sporadic(void)
+{
+	RTIME start;
+
+	forget();
+	arrivals = 0;
+	timers[0].fn = knock;
+	EXPECT(rt_task_init(&tasks[0], each_arrival, 0, STACK, 1), 0);
+	EXPECT(rt_task_make_sporadic(&tasks[0], 0), -EINVAL);
+	EXPECT(rt_task_make_sporadic(&tasks[0], RT_PERIOD_MAX_NS + 1), -EINVAL);
+	EXPECT(rt_task_make_sporadic(&tasks[0], MS), 0);
+	EXPECT(rt_task_wakeup(&tasks[0]), 0);	/* the job that calls rt_task_wait() first */
+	msleep(3);
+	EXPECT(count, 0);
+	start = rt_get_time() + MS;
+	EXPECT(rt_timer_start(&timers[0], start), 0);
+	EXPECT(UNTIL(READ_ONCE(arrivals) == ARRIVALS), true);
+	msleep(3);
+	/* The first arrival is answered at once, the others at intervals of 1 ms. */
+	EXPECT(count, 1 + (ARRIVALS - 1) * 3 / 10 + 1);
+	for (int i = 0; i < count; i++)
+		EXPECT(moments[i] - start - i * MS >= 0 && moments[i] - start - i * MS < MS / 10, true);
+	EXPECT(tasks[0].releases, count + 1);
+	EXPECT(tasks[0].skipped, ARRIVALS - count);
+	EXPECT(tasks[0].overruns, 0);
+	EXPECT(rt_timer_cancel(&timers[0]), 0);
+	delete_all();
+}
+
+/* ---- clocks ---- */
+
+/* A moment of one clock is the same moment by the other, and there and back is where we were. */
+void test_clocks(void)
+{
+	RTIME now = rt_get_time();
+	long long ns = rt_to_monotonic_ns(now), error;
+
+	error = ktime_get_ns() - ns;
+	EXPECT(error >= 0 && error < MS / 10, true);
+	error = rt_from_monotonic_ns(ns) - now;
+	EXPECT(error > -MS / 100 && error < MS / 100, true);
+	EXPECT(rt_to_monotonic_ns(now + 1000 * MS) - ns > 999 * MS, true);
+	EXPECT(rt_ticks_to_ns(RT_TICKS_PER_SEC), 1000 * MS);
+	EXPECT(rt_ns_to_ticks(1000 * MS), RT_TICKS_PER_SEC);
+}

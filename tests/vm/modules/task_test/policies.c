@@ -119,6 +119,60 @@ void test_policy_ejected(void)
 	delete_all();
 }
 
+/* How often to be slow, and then how often to be in time once. */
+static int dawdle, dawdled;
+
+static RT_TASK *slow_pick(struct rt_rq *rq)
+{
+	bool now = dawdle && dawdled++ % (dawdle + 1) < dawdle;
+	RTIME until = rt_get_time() + (now ? MS / 5 : 0);
+
+	while (rt_get_time() < until)
+		;
+	return rt_rq_first(rq);
+}
+
+static const struct rt_sched_ops slow = {
+	.owner = THIS_MODULE, .name = "slow", .enqueue = latest_enqueue,
+	.dequeue = rt_rq_remove, .pick = slow_pick,
+};
+
+/* A policy that picks the right task, but too late, is thrown out likewise, and once. */
+void test_policy_too_slow(void)
+{
+	int then;
+
+	forget();
+	EXPECT(rt_task_init(&tasks[0], each_release, 1, STACK, 1), 0);
+	EXPECT(rt_task_set_cpu(&tasks[0], 0), 0);
+	dawdle = 0;
+	dawdled = 0;
+	EXPECT(rt_sched_register(&slow), 0);
+	EXPECT(rt_task_make_periodic(&tasks[0], rt_get_time(), MS), 0);
+	EXPECT(UNTIL(READ_ONCE(ran) >= 5), true);
+	EXPECT(tasks[0].max_late < MS / 10, true);
+	/* Twice in a row is let pass. */
+	dawdle = 2;
+	then = READ_ONCE(ran);
+	EXPECT(UNTIL(READ_ONCE(ran) >= then + 10), true);
+	EXPECT(dawdled > 10, true);
+	dawdle = 0;
+	then = READ_ONCE(ran);
+	EXPECT(UNTIL(READ_ONCE(ran) >= then + 3), true);
+	dawdled = 0;
+	dawdle = 1000;
+	then = READ_ONCE(ran);
+	EXPECT(UNTIL(READ_ONCE(ran) >= then + 5), true);
+	EXPECT(dawdled, 3);
+	EXPECT(tasks[0].max_late >= MS / 5, true);
+	tasks[0].max_late = 0;
+	then = READ_ONCE(ran);
+	EXPECT(UNTIL(READ_ONCE(ran) >= then + 5), true);
+	EXPECT(tasks[0].max_late < MS / 10, true);
+	rt_sched_unregister(&slow);
+	delete_all();
+}
+
 /*
  * The textbook's set of which rate monotonic misses a deadline a hyperperiod and EDF
  * none: (C, T) = (2, 5), (4, 7), here in units of 100 us, for 10 hyperperiods. Run it

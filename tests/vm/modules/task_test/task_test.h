@@ -36,6 +36,8 @@
 	TEST(overrun) \
 	TEST(makes_itself_periodic) \
 	TEST(sleep) \
+	TEST(sporadic) \
+	TEST(clocks) \
 	TEST(printk) \
 	TEST(budget_count) \
 	TEST(budget_throttle) \
@@ -60,6 +62,7 @@
 	TEST(policy_refuses) \
 	TEST(policy_swap_live) \
 	TEST(policy_ejected) \
+	TEST(policy_too_slow) \
 	TEST(sync_arguments) \
 	TEST(priority_inheritance) \
 	TEST(owner_dies) \
@@ -94,7 +97,7 @@ void expect(const char *file, int line, const char *what, long long got, long lo
 	({						\
 		int left_ = 2000;			\
 							\
-		while (!(cond) && --left_)		\
+		while (!data_race(cond) && --left_)	\
 			msleep(1);			\
 		left_ > 0;				\
 	})

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Each CPU's one-shot timer: RT events in front, Linux's tick as its client.
+ * Private to pipeline/x86 and kernel/main.c.
+ */
+#ifndef _TACTUS_ONESHOT_H
+#define _TACTUS_ONESHOT_H
+
+#include <linux/types.h>
+
+/**
+ * pl_oneshot_find - choose the device and check that it can be shared
+ * @name: auto, lapic, tsc-deadline or pit
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, or -EOPNOTSUPP after a line in the log, -EBUSY (interrupt 0), -ENOMEM.
+ */
+int pl_oneshot_find(const char *name);
+
+/** pl_oneshot_forget - the reverse; the pipeline is off. Context: Linux process; may sleep. */
+void pl_oneshot_forget(void);
+
+/** pl_oneshot_keeps - must @cpu stay online, for the device interrupts no other? Context: any. */
+bool pl_oneshot_keeps(int cpu);
+
+/**
+ * pl_oneshot_ready - is Linux's tick on @cpu in a state that can be taken over?
+ *
+ * Context: any.
+ */
+bool pl_oneshot_ready(int cpu);
+
+/**
+ * pl_oneshot_take, pl_oneshot_release - on this CPU, make Linux's tick our client, and back
+ *
+ * Context: this CPU, hardware interrupts off; the pipeline is being switched on or off here.
+ */
+void pl_oneshot_take(void);
+void pl_oneshot_release(void);
+
+/** pl_oneshot_arm - see pl_timer_arm(). Context: any, hardware interrupts off. */
+void pl_oneshot_arm(u64 when);
+
+/**
+ * pl_oneshot_use_vector - have this CPU's APIC timer interrupt come on @vector
+ *
+ * Context: Linux, hardware interrupts off; the pipeline is on.
+ */
+void pl_oneshot_use_vector(u8 vector);
+
+/**
+ * pl_oneshot_due - the timer's interrupt arrived; calls pl_client.timer() if RT's event is due
+ *
+ * Context: RT interrupt.
+ * Return: whether Linux's event is due.
+ */
+bool pl_oneshot_due(void);
+
+/** pl_timer_name - which one-shot device is in use, for the status */
+const char *pl_timer_name(void);
+
+#endif

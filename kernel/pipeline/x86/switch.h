@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The switch-over. Private to pipeline/x86. */
+#ifndef _TACTUS_SWITCH_H
+#define _TACTUS_SWITCH_H
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+
+extern u64 pl_pause_ns;			/* how long the last switch-over stopped Linux */
+/* Interrupts given to Linux at the last switch-off. */
+extern atomic_t pl_handed_edge, pl_handed_level;
+
+DECLARE_PER_CPU(bool, pl_served);	/* this CPU's timer is shared with RT */
+
+/**
+ * pl_serve_cpu, pl_leave_cpu - take this CPU's timer for RT, and give it back
+ *
+ * Context: this CPU, hardware interrupts off, Linux stalled.
+ */
+void pl_serve_cpu(void);
+void pl_leave_cpu(void);
+
+/**
+ * pl_hand_over - give this CPU's logged interrupts back to the APIC, for Linux to get natively
+ *
+ * Context: this CPU, hardware interrupts off: switched off, or dying.
+ */
+void pl_hand_over(void);
+
+/**
+ * pl_switch_over - switch the pipeline on or off on all CPUs
+ *
+ * Context: Linux process; may sleep; pl_texts_mutex held.
+ * Return: 0, or -EBUSY after a line in the log; then nothing was changed.
+ */
+int pl_switch_over(bool on);
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See admission.h. */
+#include "sched/admission.h"
+
+/* Intervals beyond this are not looked at: sums over all tasks stay below 2^63. */
+#define LONGEST_NS (1LL << 50)
+
+/* A cost or period is below 2^42, so that shifting a remainder by so much is safe. */
+#define SHIFT 20
+#define SHIFTS 3
+#define MANY (2 * ADM_ONE)
+
+static inline u64 ceil_div(u64 a, u64 b)
+{
+	return a / b + (a % b != 0);
+}
+
+/* Long division, SHIFT bits at a time. */
+u64 adm_share(const struct adm_task *task)
+{
+	u64 whole = task->cost / task->period, rest = task->cost % task->period;
+
+	if (whole >= 2)
+		return MANY;
+	for (int i = 0; i < SHIFTS; i++) {
+		rest <<= SHIFT;
+		whole = whole << SHIFT | rest / task->period;
+		rest %= task->period;
+	}
+	return whole;
+}
+
+u64 adm_utilisation(const struct adm_task *tasks, int count)
+{
+	u64 sum = 0;
+
+	for (int i = 0; i < count; i++) {
+		sum += adm_share(&tasks[i]);
+		if (sum >= MANY)
+			return MANY;
+	}
+	return sum;
+}
+
+u64 adm_liu_layland(int count)
+{
+	/* Parts of 10^9. */
+	static const u32 bounds[] = {
+		1000000000, 1000000000, 828427124, 779763149, 756828460, 743491774, 734772289,
+		728626595, 724061861, 720537653, 717734625, 715451963, 713557132, 711958848,
+		710592534, 709411160, 708379522, 693147180,
+	};
+	const int last = sizeof(bounds) / sizeof(bounds[0]) - 1;
+
+	return ADM_ONE / 1000000000 * bounds[count < last ? count : last];
+}
+
+#define HYPERBOLIC_BITS 30
+
+bool adm_hyperbolic(const struct adm_task *tasks, int count)
+{
+	const u64 one = 1ULL << HYPERBOLIC_BITS;
+	u64 product = one;
+
+	for (int i = 0; i < count; i++) {
+		u64 share = adm_share(&tasks[i]);
+
+		if (share > ADM_ONE)
+			return false;
+		share = (share >> (60 - HYPERBOLIC_BITS)) + 1;
+		product = (product * (one + share) + one - 1) >> HYPERBOLIC_BITS;
+		if (product > 2 * one)
+			return false;
+	}
+	return true;
+}
+
+struct adm_verdict adm_any(const struct adm_task *tasks, int count, u64 share)
+{
+	struct adm_verdict verdict = { ADM_FITS, -1, adm_utilisation(tasks, count), share };
+	u64 most = 0;
+
+	if (verdict.figure <= share)
+		return verdict;
+	verdict.reason = ADM_UTILISATION;
+	for (int i = 0; i < count; i++)
+		if (adm_share(&tasks[i]) >= most) {
+			most = adm_share(&tasks[i]);
+			verdict.index = i;
+		}
+	return verdict;
+}
+
+/* What all tasks before @index in rank, but it itself, want within @interval from a common release. */
+static u64 interference(const struct adm_task *tasks, int count, int index, u64 interval)
+{
+	u64 sum = 0;
+
+	for (int i = 0; i < count; i++)
+		if (i != index && tasks[i].rank <= tasks[index].rank)
+			sum += ceil_div(interval, tasks[i].period) * tasks[i].cost;
+	return sum;
+}
+
+u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, long *steps)
+{
+	const struct adm_task *task = &tasks[index];
+	u64 finish = 0, longest = 0;
+
+	/* Job after job of the busy period that begins with a release of everybody. */
+	for (u64 job = 0;; job++) {
+		u64 own = (job + 1) * task->cost, began = job * task->period, before;
+
+		finish += task->cost;
+		do {
+			if (finish - began > limit)
+				return finish - began;
+			*steps -= count;
+			if (*steps < 0 || finish > LONGEST_NS)
+				return 0;
+			before = finish;
+			finish = own + interference(tasks, count, index, before);
+		} while (finish != before);
+		if (finish - began > longest)
+			longest = finish - began;
+		if (finish <= began + task->period)
+			return longest;
+	}
+}
+
+struct adm_verdict adm_fixed(const struct adm_task *tasks, int count, u64 share, long steps)
+{
+	struct adm_verdict verdict = adm_any(tasks, count, share);
+
+	if (verdict.reason != ADM_FITS)
+		return verdict;
+	for (int i = 0; i < count; i++) {
+		u64 response = adm_response(tasks, count, i, tasks[i].deadline, &steps);
+
+		if (response && response <= (u64)tasks[i].deadline)
+			continue;
+		return (struct adm_verdict) {
+			response ? ADM_RESPONSE : ADM_UNDECIDED, i, response, tasks[i].deadline,
+		};
+	}
+	return verdict;
+}
+
+/* What must be done by @end if all were released at 0. */
+static u64 demand(const struct adm_task *tasks, int count, u64 end)
+{
+	u64 sum = 0;
+
+	for (int i = 0; i < count; i++)
+		if (end >= (u64)tasks[i].deadline)
+			sum += ((end - tasks[i].deadline) / tasks[i].period + 1) * tasks[i].cost;
+	return sum;
+}
+
+/* The last deadline before @end, and whose; 0 if there is none. */
+static u64 last_deadline(const struct adm_task *tasks, int count, u64 end, int *whose)
+{
+	u64 last = 0;
+
+	for (int i = 0; i < count; i++) {
+		u64 first = tasks[i].deadline, at;
+
+		if (end <= first)
+			continue;
+		at = first + (end - 1 - first) / tasks[i].period * tasks[i].period;
+		if (at > last) {
+			last = at;
+			*whose = i;
+		}
+	}
+	return last;
+}
+
+/* How long the CPU is busy after a release of everybody; 0: undecided. */
+static u64 busy_period(const struct adm_task *tasks, int count, long *steps)
+{
+	u64 busy = 0, before;
+
+	for (int i = 0; i < count; i++)
+		busy += tasks[i].cost;
+	do {
+		*steps -= count;
+		if (*steps < 0 || busy > LONGEST_NS)
+			return 0;
+		before = busy;
+		busy = 0;
+		for (int i = 0; i < count; i++)
+			busy += ceil_div(before, tasks[i].period) * tasks[i].cost;
+	} while (busy != before);
+	return busy;
+}
+
+struct adm_verdict adm_edf(const struct adm_task *tasks, int count, u64 share, long steps)
+{
+	struct adm_verdict verdict = adm_any(tasks, count, share);
+	bool implicit = true;
+	u64 end, wanted;
+	int whose = -1;
+
+	for (int i = 0; i < count; i++)
+		implicit = implicit && tasks[i].deadline >= tasks[i].period;
+	if (verdict.reason != ADM_FITS || implicit)
+		return verdict;
+
+	end = busy_period(tasks, count, &steps);
+	if (!end)
+		return (struct adm_verdict) { ADM_UNDECIDED, -1, 0, 0 };
+	/*
+	 * If the demand at a deadline is less than it, every deadline between the two is met:
+	 * so the walk may jump there.
+	 */
+	end = last_deadline(tasks, count, end + 1, &whose);
+	while (end) {
+		steps -= 2 * count;
+		if (steps < 0)
+			return (struct adm_verdict) { ADM_UNDECIDED, -1, 0, 0 };
+		wanted = demand(tasks, count, end);
+		if (wanted > end)
+			return (struct adm_verdict) { ADM_DEMAND, whose, wanted, end };
+		end = last_deadline(tasks, count, wanted < end ? wanted + 1 : end, &whose);
+	}
+	return verdict;
+}

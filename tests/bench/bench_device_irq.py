@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How late IRQ 8 is as an RT interrupt, beside a level-triggered line that waits for 20 ms.
+
+Figures go to out/bench/device_irq.json. Fails if it is later than promised, or if the control
+without masking is *not* late.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(TREE / "tests" / "vm"))
+
+import figures  # noqa: E402
+from device_irq import judge, measure, table  # noqa: E402
+
+
+def main() -> int:
+    """Measure, print, keep, judge."""
+    parser = figures.parser(__doc__)
+    options = parser.parse_args()
+    return figures.keep(
+        "device_irq", lambda: measure(kernel=options.kernel, flavour=options.flavour, seconds=3, rounds=50), table,
+        judge)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

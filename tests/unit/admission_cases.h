@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Cases for admission, for the host and for KUnit: the includer defines CHECK() and CHECK_EQ().
+ *
+ * The oracle releases every task at 0 and runs the set tick by tick. That is the worst case of
+ * both kinds of policy, so what it sees is what the tests must say, both ways.
+ */
+#define ADM_TASKS 5
+#define ADM_STEPS 10000000
+
+static u32 adm_seed;
+
+static u32 adm_random(u32 below)
+{
+	adm_seed = adm_seed * 1664525 + 1013904223;
+	return (u32)(((u64)adm_seed * below) >> 32);
+}
+
+static s64 adm_gcd(s64 a, s64 b)
+{
+	return b ? adm_gcd(b, a % b) : a;
+}
+
+/* What the oracle saw. */
+struct adm_seen {
+	bool late;
+	s64 response[ADM_TASKS];	/* the longest */
+};
+
+static struct adm_seen adm_watch(const struct adm_task *set, int count, bool edf)
+{
+	struct adm_seen seen = { .late = false };
+	s64 left[ADM_TASKS], done[ADM_TASKS] = {}, hyper = 1;
+
+	for (int i = 0; i < count; i++) {
+		hyper = hyper / adm_gcd(hyper, set[i].period) * set[i].period;
+		left[i] = set[i].cost;
+	}
+	/* With a utilisation of 1 or less the CPU has caught up at a hyperperiod's end. */
+	for (s64 now = 0; now < hyper; now++) {
+		int best = -1;
+		s64 rank = 0;
+
+		for (int i = 0; i < count; i++) {
+			s64 release = done[i] * set[i].period;
+			s64 mine = edf ? release + set[i].deadline : (s64)set[i].rank;
+
+			if (release <= now && (best < 0 || mine < rank)) {
+				best = i;
+				rank = mine;
+			}
+		}
+		if (best < 0 || --left[best])
+			continue;
+		s64 response = now + 1 - done[best] * set[best].period;
+
+		left[best] = set[best].cost;
+		done[best]++;
+		if (response > seen.response[best])
+			seen.response[best] = response;
+		seen.late |= response > set[best].deadline;
+	}
+	return seen;
+}
+
+/* Is the sum of cost / period at most @num / @den? Exact, for small numbers. */
+static bool adm_sum_fits(const struct adm_task *set, int count, s64 num, s64 den)
+{
+	s64 hyper = 1, sum = 0;
+
+	for (int i = 0; i < count; i++)
+		hyper = hyper / adm_gcd(hyper, set[i].period) * set[i].period;
+	for (int i = 0; i < count; i++)
+		sum += hyper / set[i].period * set[i].cost;
+	return sum * den <= hyper * num;
+}
+
+static int adm_make_set(struct adm_task *set)
+{
+	static const u8 periods[] = { 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 24 };
+	int count = 1 + adm_random(ADM_TASKS);
+
+	for (int i = 0; i < count; i++) {
+		set[i].period = periods[adm_random(sizeof(periods))];
+		set[i].cost = 1 + adm_random(set[i].period * 2 / (count + 1) + 1);
+		set[i].deadline = set[i].period;
+		if (adm_random(2))
+			set[i].deadline = 1 + adm_random(2 * set[i].period);
+		set[i].rank = (u64)i;
+	}
+	return count;
+}
+
+static void adm_case_against_the_oracle(void)
+{
+	struct adm_task set[ADM_TASKS] = {};
+	int fixed_fits = 0, edf_fits = 0, refused = 0;
+
+	adm_seed = 1;
+	for (int round = 0; round < 5000; round++) {
+		int count = adm_make_set(set);
+		bool load = adm_sum_fits(set, count, 1, 1);
+		struct adm_verdict fixed = adm_fixed(set, count, ADM_ONE, ADM_STEPS);
+		struct adm_verdict edf = adm_edf(set, count, ADM_ONE, ADM_STEPS);
+
+		CHECK_EQ(fixed.reason == ADM_UTILISATION, !load);
+		CHECK_EQ(edf.reason == ADM_UTILISATION, !load);
+		refused += !load;
+		if (!load)
+			continue;
+		struct adm_seen seen = adm_watch(set, count, false);
+
+		CHECK_EQ(fixed.reason == ADM_FITS, !seen.late);
+		fixed_fits += !seen.late;
+		for (int i = 0; i < count; i++) {
+			long steps = ADM_STEPS;
+
+			CHECK_EQ(adm_response(set, count, i, 1000000, &steps), seen.response[i]);
+		}
+		seen = adm_watch(set, count, true);
+		CHECK_EQ(edf.reason == ADM_FITS, !seen.late);
+		edf_fits += !seen.late;
+		/* EDF is optimal. */
+		CHECK(fixed.reason != ADM_FITS || edf.reason == ADM_FITS);
+	}
+	/* The sets were neither all easy nor all hopeless. */
+	CHECK(fixed_fits > 500 && edf_fits > fixed_fits + 100 && refused > 100);
+}
+
+/* The bounds never admit what the exact test does not, and are worth something. */
+static void adm_case_bounds(void)
+{
+	struct adm_task set[ADM_TASKS] = {};
+	int by_sum = 0, by_product = 0;
+
+	adm_seed = 2;
+	for (int round = 0; round < 5000; round++) {
+		int count = adm_make_set(set);
+		bool sum, product;
+
+		for (int i = 0; i < count; i++) {
+			set[i].deadline = set[i].period;
+			set[i].rank = set[i].period * 10 + i;
+		}
+		sum = adm_utilisation(set, count) <= adm_liu_layland(count);
+		product = adm_hyperbolic(set, count);
+		CHECK(!sum || product);
+		if (product)
+			CHECK_EQ(adm_fixed(set, count, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+		by_sum += sum;
+		by_product += product;
+	}
+	CHECK(by_sum > 200 && by_product > by_sum);
+}
+
+static void adm_case_known_figures(void)
+{
+	struct adm_task textbook[] = { { 2, 5, 5, 1 }, { 4, 7, 7, 2 } };
+	struct adm_task classic[] = { { 3, 7, 7, 1 }, { 3, 12, 12, 2 }, { 5, 20, 20, 3 } };
+	struct adm_verdict v;
+	long steps = ADM_STEPS;
+
+	/* U = 34/35: EDF only. */
+	v = adm_fixed(textbook, 2, ADM_ONE, ADM_STEPS);
+	CHECK_EQ(v.reason, ADM_RESPONSE);
+	CHECK_EQ(v.index, 1);
+	CHECK_EQ(v.figure, 8);
+	CHECK_EQ(v.limit, 7);
+	CHECK_EQ(adm_edf(textbook, 2, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	/* Linux's share. */
+	v = adm_edf(textbook, 2, ADM_ONE / 100 * 95, ADM_STEPS);
+	CHECK_EQ(v.reason, ADM_UTILISATION);
+	CHECK_EQ(v.index, 1);
+	CHECK_EQ(v.figure / (ADM_ONE / 10000), 9714);
+
+	CHECK_EQ(adm_response(classic, 3, 0, 100, &steps), 3);
+	CHECK_EQ(adm_response(classic, 3, 1, 100, &steps), 6);
+	CHECK_EQ(adm_response(classic, 3, 2, 100, &steps), 20);
+	CHECK_EQ(adm_fixed(classic, 3, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	/* A deadline before the period. */
+	textbook[1].deadline = 5;
+	v = adm_edf(textbook, 2, ADM_ONE, ADM_STEPS);
+	CHECK_EQ(v.reason, ADM_DEMAND);
+	CHECK_EQ(v.figure, 6);
+	CHECK_EQ(v.limit, 5);
+
+	CHECK_EQ(adm_liu_layland(1), ADM_ONE / 1000000000 * 1000000000);
+	CHECK_EQ(adm_liu_layland(2) / (ADM_ONE / 1000000), 828427);
+	CHECK_EQ(adm_liu_layland(1000) / (ADM_ONE / 1000000), 693147);
+	for (int n = 2; n < 20; n++)
+		CHECK(adm_liu_layland(n) <= adm_liu_layland(n - 1));
+}
+
+/* At the limits of periods, costs and counts: sums saturate, nothing wraps, nothing hangs. */
+static void adm_case_limits(void)
+{
+	static struct adm_task set[1024];
+	const s64 longest = 3600000000000LL, shortest = 5000;
+	struct adm_verdict v;
+	long steps;
+
+	for (int i = 0; i < 1024; i++)
+		set[i] = (struct adm_task) { longest, longest, longest, (u64)i };
+	CHECK_EQ(adm_utilisation(set, 1), ADM_ONE);
+	CHECK_EQ(adm_utilisation(set, 1024), 2 * ADM_ONE);
+	CHECK_EQ(adm_fixed(set, 1024, ADM_ONE, 1 << 20).reason, ADM_UTILISATION);
+	CHECK_EQ(adm_fixed(set, 1, ADM_ONE, 1 << 20).reason, ADM_FITS);
+	CHECK(adm_hyperbolic(set, 1) == false);	/* rounding refuses */
+	set[0].cost = longest;
+	set[0].period = 1;
+	CHECK_EQ(adm_share(&set[0]), 2 * ADM_ONE);
+	/* 1024 tasks that fill the CPU exactly, and one ns more. */
+	for (int i = 0; i < 1024; i++)
+		set[i] = (struct adm_task) { 3515625000LL, longest, longest, (u64)i };
+	CHECK_EQ(adm_edf(set, 1024, ADM_ONE, 1 << 20).reason, ADM_FITS);
+	set[7].cost++;
+	CHECK_EQ(adm_edf(set, 1024, ADM_ONE, 1 << 20).reason, ADM_UTILISATION);
+	set[7].cost--;
+	CHECK_EQ(adm_fixed(set, 1024, ADM_ONE, 1 << 26).reason, ADM_FITS);
+	steps = 1 << 26;
+	CHECK_EQ(adm_response(set, 1024, 1023, longest, &steps), longest);
+	/* Thirds do not round away. */
+	for (int i = 0; i < 3; i++)
+		set[i] = (struct adm_task) { shortest, 3 * shortest, 3 * shortest, (u64)i };
+	CHECK_EQ(adm_edf(set, 3, ADM_ONE, 1000).reason, ADM_FITS);
+	CHECK_EQ(adm_fixed(set, 3, ADM_ONE, 1000).reason, ADM_FITS);
+	/* The longest beside the shortest: too many steps are no endless loop. */
+	set[0] = (struct adm_task) { shortest - 1, shortest, shortest, 0 };
+	set[1] = (struct adm_task) { longest / shortest, longest, longest, 1 };
+	v = adm_fixed(set, 2, ADM_ONE, 1000);
+	CHECK_EQ(v.reason, ADM_UNDECIDED);
+	set[1].deadline = longest - 1;
+	CHECK_EQ(adm_edf(set, 2, ADM_ONE, 1000).reason, ADM_UNDECIDED);
+	CHECK_EQ(adm_edf(set, 0, ADM_ONE, 1000).reason, ADM_FITS);
+	CHECK_EQ(adm_fixed(set, 0, ADM_ONE, 1000).reason, ADM_FITS);
+}
+
+#define ADMISSION_CASES(do)			\
+	do(adm_case_against_the_oracle)		\
+	do(adm_case_bounds)			\
+	do(adm_case_known_figures)		\
+	do(adm_case_limits)

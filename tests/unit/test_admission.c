@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "check.h"
+#include "sched/admission.c"
+#include "admission_cases.h"
+
+#define CALL(name) name();
+
+int main(void)
+{
+	ADMISSION_CASES(CALL)
+	return 0;
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the executive costs, measured in instructions on the bench: switches, releases, and
+what is left for Linux. Tests and ``make bench`` take their figures from here.
+
+A switch is counted as what it adds to the call that caused it: the same call without a
+switch is measured beside it (tests/vm/modules/task_bench)."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import figures
+import programs
+
+# Instructions.
+SWITCH_LIMIT = 250
+LINUX_RT_LINUX_LIMIT = 400
+# The cost of a release with 1000 tasks ready beside that with 10.
+GROWTH_LIMIT = 2.0
+EVENT_LIMIT = 50
+# In per cent of the CPU: how far Linux's part may be from what admission keeps for it.
+SHARE_TOLERANCE = 2.0
+
+
+def _run(command: str, *options: str, kernel: str = "6.1") -> str:
+    return figures.boot(command, "--icount", *options, kernel=kernel)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """In instructions, the greatest of some hundred rounds each."""
+
+    raw: dict[str, int]
+
+    @property
+    def switch(self) -> int:
+        """From one RT task to another."""
+        return self.raw["rt_rt"] - self.raw["suspend"]
+
+    @property
+    def linux_rt_linux(self) -> int:
+        """From Linux to a task that suspends itself at once, and back."""
+        return self.raw["linux_rt_linux"] - self.raw["wakeup"] - self.raw["suspend"]
+
+    @property
+    def fp(self) -> int:
+        """What floating point adds to that."""
+        return self.raw["fp_linux"] - self.raw["linux_rt_linux"]
+
+    @property
+    def growth(self) -> float:
+        """A release among 1000 ready tasks, compared with one among 10."""
+        return self.raw["release_1000"] / self.raw["release_10"]
+
+    def complaints(self) -> list[str]:
+        """Which promises they break."""
+        found = []
+        if self.switch > SWITCH_LIMIT:
+            found.append(f"switch: {self.switch} instructions, {SWITCH_LIMIT} allowed")
+        if self.linux_rt_linux > LINUX_RT_LINUX_LIMIT:
+            found.append(f"Linux to RT to Linux: {self.linux_rt_linux} instructions, "
+                         f"{LINUX_RT_LINUX_LIMIT} allowed")
+        if self.growth > GROWTH_LIMIT:
+            found.append(f"release: {self.growth:.2f} times from 10 to 1000 ready")
+        return found
+
+    def table(self) -> str:
+        """For people."""
+        lines = [f"{'call':<16} {'instructions':>12}"]
+        lines += [f"{name:<16} {value:>12}" for name, value in self.raw.items()]
+        lines += [f"{'switch':<16} {self.switch:>12}",
+                  f"{'Linux-RT-Linux':<16} {self.linux_rt_linux:>12}",
+                  f"{'with FP, more':<16} {self.fp:>12}"]
+        return "\n".join(lines)
+
+
+def costs(kernel: str = "6.1", events: int = 0) -> Costs:
+    """One boot, with a ring of so many events."""
+    text = _run("cat /sys/module/task_bench/parameters/results",
+                f"--modules=tactus events={events} task_bench", kernel=kernel)
+    words = (word.split("=") for word in text.split())
+    return Costs({name: int(pair.split(",")[1]) for name, pair in words})
+
+
+def linux_share(kernel: str = "6.1", ms: int = 300) -> tuple[float, float]:
+    """(promised, measured) part of the CPU, per cent, that a Linux program gets beside tasks that
+    use all of the budgets that admission has taken with linux_share=5."""
+    tasks = ("a 999000 2000000 0 1000000 1", "b 1799000 4000000 0 1800000 2")
+    adds = "".join(f"echo {task} > $P/add\n" for task in tasks)
+    out = _run(f"""
+        set -e; P=/sys/module/taskset/parameters; ./share {ms}; {adds} echo 1 > $P/start
+        sleep 0.05; ./share {ms}; cat $P/results
+        """, "--modules=tactus admission=enforce linux_share=5 tactus_rm taskset",
+        f"--put={programs.build('share')}", kernel=kernel).split("\n")
+    alone, beside = int(out[0]), int(out[1])
+    for row in out[2:4]:
+        name, releases, misses = row.split()[:3]
+        if int(misses) or int(releases) < ms // 5:
+            raise RuntimeError(f"task {name}: {releases} releases, {misses} misses")
+    return 5.0, 100 * beside / alone
+
+
+def event_cost(kernel: str = "6.1") -> float:
+    """Instructions that the ring of events takes for each: a switch between two tasks without a
+    period notes the one's block and the other's going on."""
+    return (costs(kernel, events=64).raw["rt_rt"] - costs(kernel).raw["rt_rt"]) / 2
+
+
+def main() -> int:
+    """Print both: ``python3 tests/vm/costs.py``."""
+    found = costs()
+    print(found.table())
+    promised, measured = linux_share()
+    print(f"Linux's share: {measured:.2f} %, {promised:.0f} % promised")
+    print(f"an event: {event_cost():g} instructions")
+    return 1 if found.complaints() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mutants: the product with one thing broken, for the negative controls of tests.
+
+The product has no switch to break it by. A mutant is a copy of its sources with an edit, built
+and run like the product; an edit that no longer applies fails the test.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+
+
+# What each control leaves out of the product or does wrong: texts that are replaced.
+EDITS: dict[str, dict[str, str]] = {
+    # Devices' interrupts that find Linux stalled are forgotten.
+    "no_replay": {
+        "\t\tack_arrival(cpu, vector);\n\t\tpl_log(vector);\n":
+        "\t\tack_arrival(cpu, vector);\n"
+        "\t\tif (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif)) ||\n"
+        "\t\t    vector >= FIRST_SYSTEM_VECTOR)\n"
+        "\t\t\tpl_log(vector);\n",
+    },
+    # What waits at the switch-off stays where it is.
+    "no_hand_over": {
+        "\t\tpl_leave_cpu();\n\t\tpl_hand_over();\n": "\t\tpl_leave_cpu();\n",
+    },
+    # An NMI leaves Linux unstalled, whatever it interrupted.
+    "nmi_unstalls": {
+        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_vif, vif);\n":
+        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_vif, 1);\n\t(void)vif;\n",
+    },
+    # KVM's modules get a soft cli like all others.
+    "soft_kvm": {'\treturn mod && strstarts(mod->name, "kvm");': "\treturn false;"},
+    # Linux does not find logged interrupts in the APIC.
+    "log_hidden": {
+        "\tif (pl_core.active && reg - APIC_IRR <": "\tif (!pl_core.active && reg - APIC_IRR <",
+    },
+    # A CPU that goes takes what it has logged along, and Linux does not find it in the APIC.
+    "no_cpu_dies": {
+        "\t\tpl_core.hooks->cpu_dies();\n": "",
+        "\tif (pl_core.active && reg - APIC_IRR <": "\tif (!pl_core.active && reg - APIC_IRR <",
+    },
+}
+
+
+def sources(top: Path) -> dict[Path, str]:
+    """The files that mutants are made of."""
+    return {path: path.read_text(encoding="utf-8")
+            for path in sorted((top / "kernel" / "pipeline").rglob("*.c"))}
+
+
+def edit(text: Mapping[Path, str], old: str, new: str) -> tuple[Path, str]:
+    """The one file that holds `old`, once, and its text with `new` instead."""
+    places = [path for path, body in text.items() for _ in range(body.count(old))]
+    if len(places) != 1:
+        raise AssertionError(f"{old!r} is in the sources {len(places)} times, not once")
+    return places[0], text[places[0]].replace(old, new)
+
+
+def build(folder: Path, name: str, kernel: tuple[str, str] = ("6.1", "cloud")) -> str:
+    """Builds tactus_core and tactus with the edits of that name; for `with_modules=`."""
+    shutil.copytree(TOP / "kernel", folder / "kernel")
+    kbuild = (TOP / "Kbuild").read_text(encoding="utf-8")
+    (folder / "Kbuild").write_text(kbuild.partition("# Scheduling policies.")[0], encoding="utf-8")
+    for old, new in EDITS[name].items():
+        path, text = edit(sources(folder), old, new)
+        path.write_text(text, encoding="utf-8")
+    done = subprocess.run([HERE / "vm", "build", "--kernel", kernel[0], "--flavour", kernel[1],
+                           "--json", folder], stdout=subprocess.PIPE, check=True)
+    modules = {Path(path).stem: path for path in json.loads(done.stdout)["modules"]}
+    return f"{modules['tactus_core']} {modules['tactus']}"

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All of it on kernels of our own with checkers in them, whose log must stay silent.
+
+debug: KASAN, lockdep, DEBUG_ATOMIC_SLEEP, UBSAN, kmemleak, DEBUG_ENTRY, DEBUG_OBJECTS. kcsan: data races,
+of two CPUs, and of RT code with the Linux that it interrupts. The bench ends a run whose log has a
+complaint with 125, which fails the test. Each checker has a control that it must complain of.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import programs
+from figures import UART
+from vmrun import Result, Vm
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "kunit"))
+import ownkernel  # noqa: E402
+
+# Loading and unloading twice; RT tasks, timers and interrupts, FIFOs, policies, the load.
+RUN = """
+modprobe task_test || exit 1
+echo {group} > /proc/task_test; cat /proc/task_test
+modprobe irq_test && modprobe fifo_test && modprobe rt_latency || exit 1
+./fifo_check
+echo 1 > /proc/rt_latency/running
+./load --seconds=1 --gap-ms=10 --irqoff=process,timer,tasklet,hrtimer,spinlock || exit 2
+echo 0 > /proc/rt_latency/running; sed 's/^/latency: /' /proc/rt_latency/summary
+for policy in tactus_rm tactus_edf; do modprobe $policy && rmmod $policy || exit 3; done
+rmmod rt_latency irq_test task_test fifo_test rtfifo tactus || exit 4
+modprobe rtfifo && rmmod rtfifo tactus || exit 5
+if [ -e /sys/kernel/debug/kmemleak ]; then
+    # It tells of what has been unreachable for 5 s.
+    echo scan > /sys/kernel/debug/kmemleak; sleep 6; echo scan > /sys/kernel/debug/kmemleak
+    cat /sys/kernel/debug/kmemleak
+    # Once lockdep has complained of anything it is off.
+    grep -q "debug_locks: *1" /proc/lockdep_stats || exit 6
+fi
+echo all done
+"""
+# Under KCSAN's strict rules Linux has races of its own. A report's headline names the functions, with
+# their modules, and an address for those on an RT task's stack, which cannot be unwound.
+LINUX = r"[a-zA-Z_][\w.]*(\+0x\S+)?"
+LINUX_RACES = rf"KCSAN: data-race in {LINUX}( / {LINUX})?$"
+# What bounds durations more tightly than a kernel that checks each access of memory can keep to.
+TOO_SLOW = {"budget_stop"}
+
+
+def have(kernel: str) -> None:
+    """Skips the test if the kernel is missing and may not be built; else it is built on first use."""
+    if why := ownkernel.forbidden(kernel):
+        pytest.skip(why)
+
+
+def failures(result: Result) -> set[str]:
+    """The cases of task_test and fifo_check that failed."""
+    return set(re.findall(r"^(?:FAIL|not ok) (\w+)", result.stdout, re.M))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kernel", "smp"), [("debug", 1), ("debug", 2), ("kcsan", 2)])
+def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int) -> None:
+    """Everything that can be loaded, used and unloaded. Two CPUs run in the host's time, so what
+    takes too long there is no failure here: it is one in the other tests."""
+    have(kernel)
+    done = vm(RUN.format(group="one-cpu" if smp == 1 else "two-cpus"), kernel=kernel, smp=smp,
+              icount=smp == 1, modules="hog tactus_core", qemu=UART, timeout=900,
+              put=[programs.build("load"), programs.build("fifo_check")],
+              extra=["--memory=1G"], allow=[LINUX_RACES])
+    assert done.status == 0, f"{done.status}: {done.stdout[-2000:]}{done.stderr}"
+    assert done.stdout.endswith("all done\n")
+    assert "unreferenced object" not in done.stdout, done.stdout
+    assert done.stdout.count("\nok ") > 40
+    if smp == 1:
+        assert failures(done) <= TOO_SLOW, done.stdout
+    latency = dict(re.findall(r"(\w+)=(\d+)", done.stdout.split("latency: ")[1].splitlines()[0]))
+    assert int(latency["releases"]) > 500
+
+
+@pytest.mark.parametrize(("title", "ours"), [
+    ("hrtimer_wakeup / schedule_hrtimeout_range_clock", False),
+    ("ktime_get_mono_fast_ns+0xaf/0x110", False),
+    ("0x0", True),
+    ("count+0x3d/0x60 [race]", True),
+    ("ring_put [rtfifo] / do_read", True),
+    ("do_read / ring_put [rtfifo]", True),
+])
+def test_whose_race_it_is(title: str, ours: bool) -> None:
+    """Races of Linux alone are let pass, those with a module or RT code in it are not."""
+    assert (re.search(LINUX_RACES, f"BUG: KCSAN: data-race in {title}") is None) == ours
+
+
+@pytest.mark.slow
+def test_the_debug_kernel_complains(vm: Vm) -> None:
+    """The control: each fault made on purpose is told of. Lockdep's comes first, since KASAN's
+    switches it off."""
+    have("debug")
+    done = vm("for what in order sleep shift beyond leak; do modprobe trouble what=$what; "
+              "rmmod trouble; done; echo scan > /sys/kernel/debug/kmemleak; sleep 6; "
+              "echo scan > /sys/kernel/debug/kmemleak",
+              kernel="debug", icount=True, with_modules="trouble", timeout=300, check=False)
+    assert done.status == 125
+    for words in ("possible circular locking dependency", "sleeping function called from invalid",
+                  "UBSAN: shift-out-of-bounds", "KASAN: slab-out-of-bounds",
+                  "new suspected memory leaks"):
+        assert words in done.console, words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("marked", [False, True])
+def test_kcsan_sees_races_of_rt_code(vm: Vm, marked: bool) -> None:
+    """The control: RT code and the Linux under it count in one variable; marked accesses are
+    no race, and then the log is silent."""
+    have("kcsan")
+    done = vm("modprobe race marked=$MARKED; cat /sys/module/race/parameters/shared; rmmod race"
+              .replace("$MARKED", str(int(marked))),
+              kernel="kcsan", icount=True, modules="tactus", with_modules="race", timeout=300,
+              check=False)
+    assert int(done.stdout) > 1000
+    if marked:
+        assert done.status == 0, done.stderr
+    else:
+        assert done.status == 125
+        assert re.search(r"BUG: KCSAN: data-race in .*count", done.console), done.console[-3000:]

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The promised costs of switches and releases, and Linux's share; ``make bench`` has the long ones."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from costs import SHARE_TOLERANCE, Costs, costs, linux_share
+from measure import Case, complaints, measure_all
+
+# As in tests/bench/bench_tasks.py.
+BESIDE = ("a 20000 700000 0 0 2", "b 30000 1100000 0 0 3", "c 50000 1900000 0 0 4",
+          "d 100000 4700000 0 0 5")
+
+
+@pytest.fixture(scope="module")
+def measured() -> Costs:
+    return costs()
+
+
+def test_costs_keep_their_limits(measured: Costs) -> None:
+    assert measured.complaints() == []
+
+
+def test_complaints_are_made(measured: Costs) -> None:
+    worse = {name: value + 100 * (name in ("rt_rt", "linux_rt_linux")) for name, value in
+             measured.raw.items()} | {"release_1000": 3 * measured.raw["release_10"]}
+    assert len(dataclasses.replace(measured, raw=worse).complaints()) == 3
+
+
+def test_linux_gets_what_was_promised() -> None:
+    promised, share = linux_share()
+    assert abs(share - promised) <= SHARE_TOLERANCE, share
+
+
+@pytest.mark.slow
+def test_lateness_beside_other_tasks() -> None:
+    for result in measure_all([Case("task", "irqoff", 0.5)], beside=BESIDE):
+        assert complaints(result, 2000) == []
