@@ -12,8 +12,7 @@
  * back. So no process, however it is stopped, can hold up another one, and an index
  * moves only after its bytes have.
  */
-#include <linux/cdev.h>
-#include <linux/device.h>
+#include <linux/instrumented.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
@@ -29,9 +28,6 @@
 /* A copy of this many bytes is over before RT code, on whatever CPU, can do much. */
 #define RTF_LEAST_PIECE ((size_t)64)
 
-static dev_t rtf_dev;
-static struct cdev rtf_cdev;
-
 static struct rtf *rtf_of(struct file *file)
 {
 	struct rtf_file *open = file->private_data;
@@ -42,13 +38,20 @@ static struct rtf *rtf_of(struct file *file)
 static int rtf_open(struct inode *inode, struct file *file)
 {
 	struct rtf_file *open = kzalloc(sizeof(*open), GFP_KERNEL);
+	int ret;
 
 	if (!open)
 		return -ENOMEM;
-	open->f = rtf_find(iminor(inode) - MINOR(rtf_dev));
+	open->f = rtf_find(rtf_number_of_minor(iminor(inode)));
 	if (!open->f) {
 		kfree(open);
 		return -ENODEV;
+	}
+	ret = file->f_mode & FMODE_WRITE ? rtf_tell_opened(open) : 0;
+	if (ret) {
+		rtf_release(open->f);
+		kfree(open);
+		return ret;
 	}
 	open->lowat = 1;
 	atomic_inc(&open->f->openers);
@@ -72,39 +75,68 @@ static int rtf_close(struct inode *inode, struct file *file)
 {
 	struct rtf_file *open = file->private_data;
 
+	rtf_unclaim(open);	/* no mapping is left: it would hold the file */
+	rtf_tell_closed(open);
 	atomic_dec(&open->f->openers);
 	rtf_release(open->f);
 	kfree(open);
 	return 0;
 }
 
-/*
- * Move what there is, up to what @to takes, without page faults. Sets *@stuck at one.
- * If the RT side overwrites what is being copied, that is done again with what is
- * now the oldest, in pieces that shrink until they get through between two puts.
- */
-static size_t rtf_take(struct rtf *f, struct iov_iter *to, bool *stuck)
+/* Copy @n bytes from byte number @tail on, without page faults; how many it were. */
+static size_t rtf_copy_out(const struct ring *ring, u32 tail, size_t n, struct iov_iter *to)
 {
-	size_t done = 0, most = SIZE_MAX, n, part;
-	u32 tail;
+	size_t done = 0, part, span;
 	u8 *at;
+
+	do {
+		span = min_t(size_t, ring_span_used(ring, tail + done, &at), n - done);
+		part = copy_to_iter(at, span, to);
+		done += part;
+	} while (span && part == span && done < n);
+	return done;
+}
+
+/*
+ * Move what there is, up to what @to takes, without page faults; of records, whole ones.
+ * Sets *@stuck at one. If the RT side overwrites what is being copied, that is done again
+ * with what is now the oldest, in pieces that shrink until they get through between two puts.
+ */
+static ssize_t rtf_take(struct rtf_file *open, struct iov_iter *to, bool *stuck)
+{
+	struct rtf *f = open->f;
+	struct ring *ring = &f->out.ring;
+	size_t done = 0, most = SIZE_MAX, n, part, rest;
+	u32 tail, unit;
 
 	*stuck = false;
 	mutex_lock(&f->out.lock);
+	if (!rtf_may_read(open)) {
+		mutex_unlock(&f->out.lock);
+		return -EBUSY;
+	}
+	unit = ring->record ?: 1;
+	if (iov_iter_count(to) && iov_iter_count(to) < unit) {
+		mutex_unlock(&f->out.lock);
+		return -EINVAL;
+	}
 	pagefault_disable();
 	while (iov_iter_count(to)) {
-		tail = READ_ONCE(f->out.ring.ix->tail);
-		n = ring_span_used(&f->out.ring, tail, &at);
-		n = min3(n, iov_iter_count(to), most);
+		tail = READ_ONCE(ring->ix->tail);
+		n = min3((size_t)(smp_load_acquire(&ring->ix->head) - tail), iov_iter_count(to), most);
+		n -= unit > 1 ? n % unit : 0;
 		if (!n)
 			break;
-		part = copy_to_iter(at, n, to);
-		if (!ring_try_consume(&f->out.ring, tail, part)) {
+		part = rtf_copy_out(ring, tail, n, to);
+		rest = unit > 1 ? part % unit : 0;
+		if (!ring_try_consume(ring, tail, part - rest)) {
 			iov_iter_revert(to, part);
-			most = max(part / 2, RTF_LEAST_PIECE);
+			most = max3(part / 2, RTF_LEAST_PIECE, (size_t)unit);
 			continue;
 		}
-		done += part;
+		if (rest)
+			iov_iter_revert(to, rest);
+		done += part - rest;
 		if (part < n) {
 			*stuck = true;
 			break;
@@ -116,7 +148,7 @@ static size_t rtf_take(struct rtf *f, struct iov_iter *to, bool *stuck)
 }
 
 /*
- * Is there enough to read for this file, or never again? If not, and the caller is
+ * Is there enough to read for this file, or never again, or not by it? If not, and the caller is
  * queued on out.wait, the RT side will wake it up.
  */
 static bool rtf_readable(struct rtf_file *open, size_t count)
@@ -125,7 +157,19 @@ static bool rtf_readable(struct rtf_file *open, size_t count)
 	u32 need = min3(count, (size_t)READ_ONCE(open->lowat), (size_t)ring_size(&f->out.ring));
 
 	rtf_want(&f->out, need);
-	return ring_used(&f->out.ring) >= need || READ_ONCE(f->dead);
+	return ring_used(&f->out.ring) >= need || READ_ONCE(f->dead) || !rtf_may_read(open);
+}
+
+/*
+ * What could not be copied has to be brought in: at least one record of it. What cannot
+ * be, or not at all (a full pipe), ends the read.
+ */
+static bool rtf_fault_in_read(struct rtf *f, struct iov_iter *to)
+{
+	u32 unit = READ_ONCE(f->out.ring.record) ?: 1;
+	size_t more = min_t(size_t, iov_iter_count(to), max(ring_used(&f->out.ring), unit));
+
+	return user_backed_iter(to) && more - fault_in_iov_iter_writeable(to, more) >= unit;
 }
 
 static ssize_t rtf_read_iter(struct kiocb *iocb, struct iov_iter *to)
@@ -135,7 +179,7 @@ static ssize_t rtf_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	struct rtf *f = open->f;
 	bool nonblock = file->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT;
 	size_t done = 0;
-	ssize_t ret = 0;
+	ssize_t ret = 0, part;
 	bool stuck, dead;
 
 	while (iov_iter_count(to)) {
@@ -145,13 +189,14 @@ static ssize_t rtf_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		if (!done && !nonblock && !dead && open->lowat > 1 &&
 		    !rtf_readable(open, iov_iter_count(to)))
 			goto sleep;
-		done += rtf_take(f, to, &stuck);
+		part = rtf_take(open, to, &stuck);
+		if (part < 0) {
+			ret = part;
+			break;
+		}
+		done += part;
 		if (stuck) {
-			size_t more = min_t(size_t, iov_iter_count(to),
-					    max(ring_used(&f->out.ring), 1U));
-
-			/* What cannot be faulted in, or not at all (a full pipe), ends it. */
-			if (user_backed_iter(to) && fault_in_iov_iter_writeable(to, more) < more)
+			if (rtf_fault_in_read(f, to))
 				continue;
 			ret = -EFAULT;
 			break;
@@ -169,7 +214,85 @@ sleep:
 	}
 	if (!done)
 		return ret;
+	rtf_tell_rt(f, RTF_SPACE);
 	ret = rtf_run_handler(f);
+	return ret < 0 ? ret : done;
+}
+
+/*
+ * The usual read: of bytes that are there, in one piece, into memory that is there. Returns
+ * how many it were, or 0: it is not that simple, nothing has happened.
+ */
+static size_t rtf_read_short(struct rtf_file *open, char __user *to, size_t count)
+{
+	struct ring *ring = &open->f->out.ring;
+	size_t used, n = 0;
+	u32 tail;
+	u8 *at;
+
+	mutex_lock(&open->f->out.lock);
+	if (unlikely(ring->record || !rtf_may_read(open) || READ_ONCE(open->lowat) > 1))
+		goto out;
+	tail = READ_ONCE(ring->ix->tail);
+	used = smp_load_acquire(&ring->ix->head) - tail;		/* (A) */
+	n = min(used, count);
+	if (!n || ring_span_used(ring, tail, &at) < n || !access_ok(to, n)) {
+		n = 0;
+		goto out;
+	}
+	/* What __copy_to_user_inatomic() does but for its search for the object: it is the ring. */
+	instrument_copy_to_user(to, at, n);
+	pagefault_disable();
+	if (raw_copy_to_user(to, at, n) || !ring_try_consume(ring, tail, n))
+		n = 0;
+	pagefault_enable();
+out:
+	mutex_unlock(&open->f->out.lock);
+	return n;
+}
+
+/*
+ * Sleep once, until there is something for a read of @count bytes or a signal. Who wakes us has
+ * taken us off the queue: wait_event() would queue up anew before it looks.
+ */
+static void rtf_sleep(struct rtf_file *open, size_t count)
+{
+	wait_queue_head_t *queue = &open->f->out.wait;
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(queue, &wait, TASK_INTERRUPTIBLE);
+	if (!rtf_readable(open, count) && !signal_pending(current))
+		schedule();
+	finish_wait(queue, &wait);
+}
+
+/* read(2); readv(), splice() and the like come by rtf_read_iter() at once. */
+static ssize_t rtf_read(struct file *file, char __user *to, size_t count, loff_t *off)
+{
+	struct rtf_file *open = file->private_data;
+	size_t done = rtf_read_short(open, to, count);
+	struct iov_iter iter;
+	struct kiocb kiocb;
+	int ret;
+
+	if (unlikely(!done)) {
+		if (!access_ok(to, count))
+			return -EFAULT;
+		if (count && !(file->f_flags & O_NONBLOCK)) {
+			rtf_sleep(open, count);
+			done = rtf_read_short(open, to, count);
+		}
+	}
+	if (unlikely(!done)) {
+		init_sync_kiocb(&kiocb, file);
+		iov_iter_ubuf(&iter, READ, to, count);
+		return rtf_read_iter(&kiocb, &iter);
+	}
+	if (unlikely(READ_ONCE(open->f->rt_handler)))
+		rtf_tell_rt(open->f, RTF_SPACE);
+	if (likely(!READ_ONCE(open->f->handler)))
+		return done;
+	ret = rtf_run_handler(open->f);
 	return ret < 0 ? ret : done;
 }
 
@@ -192,45 +315,84 @@ static bool rtf_writable(struct rtf *f, size_t count)
 	return ring_free(&f->in.ring) >= need || READ_ONCE(f->dead);
 }
 
-/*
- * Move what fits, without page faults. A write that is not to be split moves
- * entirely or not at all; what a fault cuts short is handed back to the iterator.
- */
-static size_t rtf_give(struct rtf *f, struct iov_iter *from, bool whole, bool *stuck)
+/* How far a call of write() has come. */
+struct rtf_progress {
+	bool whole;	/* it is not to be split */
+	bool stuck;	/* at a page fault */
+	size_t done;	/* bytes in the ring */
+	size_t total;	/* of the call */
+};
+
+/* Copy up to @room bytes behind those in the ring, without page faults; how many it were. */
+static size_t rtf_copy_in(struct ring *ring, size_t room, struct iov_iter *from)
 {
-	size_t done = 0, n, part;
+	size_t done = 0, part, span;
 	u8 *at;
 
-	*stuck = false;
+	do {
+		span = min_t(size_t, ring_span_free(ring, done, &at), room - done);
+		part = copy_from_iter(at, span, from);
+		done += part;
+	} while (span && part == span && done < room);
+	return done;
+}
+
+/*
+ * Move what fits, without page faults. A write that is not to be split moves entirely or
+ * not at all, and of records only whole ones; what a fault cuts short, or the filter refuses,
+ * is handed back to the iterator. Returns 0 or what the filter said.
+ */
+static int rtf_give(struct rtf *f, struct iov_iter *from, struct rtf_progress *p)
+{
+	struct ring *ring = &f->in.ring;
+	size_t room, part = 0, keep;
+	int ret = 0;
+	u32 unit;
+
+	p->stuck = false;
 	mutex_lock(&f->in.lock);
-	if (whole && ring_free(&f->in.ring) < iov_iter_count(from))
+	unit = ring->record ?: 1;
+	/* It has been checked, but the records may be new. */
+	if (unit > 1 && iov_iter_count(from) % unit) {
+		ret = -EINVAL;
+		goto out;
+	}
+	room = min_t(size_t, ring_free(ring), iov_iter_count(from));
+	room -= unit > 1 ? room % unit : 0;
+	if (!room || (p->whole && room < iov_iter_count(from)))
 		goto out;
 	pagefault_disable();
-	while (iov_iter_count(from)) {
-		n = ring_span_free(&f->in.ring, done, &at);
-		n = min(n, iov_iter_count(from));
-		if (!n)
-			break;
-		part = copy_from_iter(at, n, from);
-		done += part;
-		if (part < n) {
-			*stuck = true;
-			break;
-		}
-	}
+	part = rtf_copy_in(ring, room, from);
 	pagefault_enable();
-	if (*stuck && whole) {
-		iov_iter_revert(from, done);
-		done = 0;
-	}
-	if (done)
-		ring_commit(&f->in.ring, done);
+	p->stuck = part < room;
+	keep = part - (unit > 1 ? part % unit : 0);
+	if (p->stuck && p->whole)
+		keep = 0;
+	if (keep)
+		ret = rtf_run_filter(f, keep, p->done, p->total);
+	if (ret)
+		keep = 0;
+	iov_iter_revert(from, part - keep);
+	if (!keep)
+		goto out;
+	ring_commit(ring, keep);
+	p->done += keep;
 	/* Who is in fsync() waits for less free room now. */
-	if (done && atomic_read(&f->syncers))
+	if (atomic_read(&f->syncers))
 		wake_up_interruptible(&f->in.wait);
 out:
 	mutex_unlock(&f->in.lock);
-	return done;
+	return ret;
+}
+
+/* Bad memory: a small write fails entirely, a large one stops there, after whole records. */
+static bool rtf_fault_in_write(struct rtf *f, struct iov_iter *from, bool whole)
+{
+	u32 unit = READ_ONCE(f->in.ring.record) ?: 1;
+	size_t more = iov_iter_count(from);
+
+	return user_backed_iter(from) &&
+	       more - fault_in_iov_iter_readable(from, more) >= (whole ? more : unit);
 }
 
 static ssize_t rtf_write_iter(struct kiocb *iocb, struct iov_iter *from)
@@ -238,27 +400,27 @@ static ssize_t rtf_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	struct file *file = iocb->ki_filp;
 	struct rtf *f = rtf_of(file);
 	bool nonblock = file->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT;
-	/* Decided once: the rest of a large write is not a small one. */
-	bool whole = iov_iter_count(from) <= READ_ONCE(f->piece);
-	size_t done = 0, more;
+	struct rtf_progress p = { .total = iov_iter_count(from) };
+	size_t more, before;
 	ssize_t ret = 0;
-	bool stuck;
 
+	/* Decided once: the rest of a large write is not a small one. */
+	p.whole = p.total <= READ_ONCE(f->piece);
 	while ((more = iov_iter_count(from))) {
 		ret = -EPIPE;
 		if (READ_ONCE(f->dead))
 			break;
 		/* A resize may have made the FIFO too small for it in one piece. */
-		whole = whole && more <= READ_ONCE(f->piece);
-		done += rtf_give(f, from, whole, &stuck);
+		p.whole = p.whole && more <= READ_ONCE(f->piece);
+		before = p.done;
+		ret = rtf_give(f, from, &p);
+		if (p.done > before)
+			rtf_tell_rt(f, RTF_DATA);
 		more = iov_iter_count(from);
-		if (!more)
+		if (ret || !more)
 			break;
-		if (stuck) {
-			size_t left = fault_in_iov_iter_readable(from, more);
-
-			/* Bad memory: a small write fails entirely, a large one stops there. */
-			if (user_backed_iter(from) && (whole ? !left : left < more))
+		if (p.stuck) {
+			if (rtf_fault_in_write(f, from, p.whole))
 				continue;
 			ret = -EFAULT;
 			break;
@@ -270,12 +432,12 @@ static ssize_t rtf_write_iter(struct kiocb *iocb, struct iov_iter *from)
 		if (ret)
 			break;
 	}
-	if (!done)
+	if (!p.done)
 		return ret;
 	if (READ_ONCE(f->fasync))
 		rtf_want(&f->in, READ_ONCE(f->piece));
 	ret = rtf_run_handler(f);
-	return ret < 0 ? ret : done;
+	return ret < 0 ? ret : p.done;
 }
 
 static __poll_t rtf_poll(struct file *file, poll_table *wait)
@@ -286,7 +448,9 @@ static __poll_t rtf_poll(struct file *file, poll_table *wait)
 
 	if (file->f_mode & FMODE_READ) {
 		poll_wait(file, &f->out.wait, wait);
-		if (rtf_readable(open, SIZE_MAX))
+		if (!rtf_may_read(open))
+			events |= EPOLLERR;
+		else if (rtf_readable(open, SIZE_MAX))
 			events |= EPOLLIN | EPOLLRDNORM;
 		if (READ_ONCE(f->dead))
 			events |= EPOLLHUP;
@@ -329,10 +493,11 @@ static int rtf_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 	return ret ?: -EPIPE;
 }
 
-static const struct file_operations rtf_fops = {
+const struct file_operations rtf_fops = {
 	.owner = THIS_MODULE,
 	.open = rtf_open,
 	.release = rtf_close,
+	.read = rtf_read,
 	.read_iter = rtf_read_iter,
 	.write_iter = rtf_write_iter,
 	.splice_read = compat_splice_read,
@@ -340,69 +505,7 @@ static const struct file_operations rtf_fops = {
 	.poll = rtf_poll,
 	.fasync = rtf_fasync,
 	.fsync = rtf_fsync,
+	.mmap = rtf_mmap,
 	.unlocked_ioctl = rtf_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };
-
-static char *rtf_devnode(compat_devnode_device *dev, umode_t *mode)
-{
-	if (mode)
-		*mode = 0660;
-	return NULL;
-}
-
-static struct class rtf_class = {
-	.name = "rtf",
-	.devnode = rtf_devnode,
-};
-
-static void rtf_nodes_remove(unsigned int count)
-{
-	while (count--)
-		device_destroy(&rtf_class, rtf_dev + count);
-}
-
-int rtf_chardev_init(void)
-{
-	unsigned int i;
-	int ret;
-
-	ret = alloc_chrdev_region(&rtf_dev, 0, rtf_count, "rtf");
-	if (ret)
-		return ret;
-	ret = class_register(&rtf_class);
-	if (ret)
-		goto err_region;
-	cdev_init(&rtf_cdev, &rtf_fops);
-	rtf_cdev.owner = THIS_MODULE;
-	ret = cdev_add(&rtf_cdev, rtf_dev, rtf_count);
-	if (ret)
-		goto err_class;
-	for (i = 0; i < rtf_count; i++) {
-		struct device *dev = device_create(&rtf_class, NULL, rtf_dev + i, NULL,
-						   "rtf%u", i);
-
-		if (IS_ERR(dev)) {
-			ret = PTR_ERR(dev);
-			goto err_nodes;
-		}
-	}
-	return 0;
-
-err_nodes:
-	rtf_nodes_remove(i);
-	cdev_del(&rtf_cdev);
-err_class:
-	class_unregister(&rtf_class);
-err_region:
-	unregister_chrdev_region(rtf_dev, rtf_count);
-	return ret;
-}
-
-void rtf_chardev_exit(void)
-{
-	rtf_nodes_remove(rtf_count);
-	cdev_del(&rtf_cdev);
-	class_unregister(&rtf_class);
-	unregister_chrdev_region(rtf_dev, rtf_count);
-}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of FIFOs and what changes it: create, destroy, resize, handlers.
- * All in Linux process context. Life cycle and locking order: see rtfifo.h.
+ * The table of FIFOs: create, destroy, names. All in Linux process context.
+ * Life cycle and locking order: see rtfifo.h.
  */
 #include <linux/cpu.h>
+#include <linux/ctype.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -25,7 +26,7 @@ static void rtf_answer(void *unused)
 }
 
 /* Return when every RT operation that began before the call is over: see rtfifo.h. */
-static void rtf_sync(void)
+void rtf_sync(void)
 {
 	on_each_cpu(rtf_answer, NULL, 1);
 }
@@ -55,7 +56,7 @@ static void rtf_wake_writers(struct rt_post *post)
 	rtf_wake(f, &f->in, EPOLLOUT | EPOLLWRNORM, POLL_OUT);
 }
 
-static struct ring_buf *rtf_buf_alloc(u32 size)
+struct ring_buf *rtf_buf_alloc(u32 size)
 {
 	u32 bytes = max_t(u32, roundup_pow_of_two(size), PAGE_SIZE);
 	struct ring_buf *buf = kzalloc(sizeof(*buf), GFP_KERNEL);
@@ -73,7 +74,7 @@ static struct ring_buf *rtf_buf_alloc(u32 size)
 	return buf;
 }
 
-static void rtf_buf_free(struct ring_buf *buf)
+void rtf_buf_free(struct ring_buf *buf)
 {
 	if (!buf)
 		return;
@@ -81,9 +82,14 @@ static void rtf_buf_free(struct ring_buf *buf)
 	kfree(buf);
 }
 
-static u32 rtf_piece(u32 size)
+/* Writes of up to so many bytes are not split; of records, one at least. */
+u32 rtf_piece(u32 size, u32 record)
 {
-	return clamp_t(u32, size / 2, 1, RTF_ATOMIC_BYTES);
+	u32 piece = clamp_t(u32, size / 2, 1, RTF_ATOMIC_BYTES);
+
+	if (!record)
+		return piece;
+	return max(rounddown(piece, record), record);
 }
 
 static void rtf_del(struct rtf *f)
@@ -94,7 +100,7 @@ static void rtf_del(struct rtf *f)
 	kfree(f);
 }
 
-static struct rtf *rtf_alloc(struct module *owner, unsigned int number, u32 size)
+static struct rtf *rtf_alloc(u32 size)
 {
 	struct ring_buf *out = rtf_buf_alloc(size), *in = rtf_buf_alloc(size);
 	struct rtf *f = kzalloc(sizeof(*f), GFP_KERNEL);
@@ -112,7 +118,7 @@ static struct rtf *rtf_alloc(struct module *owner, unsigned int number, u32 size
 	ring_init(&f->in.ring, &f->page->in, in);
 	f->out.want = &f->page->out.want_used;
 	f->in.want = &f->page->in.want_free;
-	f->piece = rtf_piece(size);
+	f->piece = rtf_piece(size, 0);
 	rt_post_init(&f->out.post, rtf_wake_readers);
 	rt_post_init(&f->in.post, rtf_wake_writers);
 	init_waitqueue_head(&f->out.wait);
@@ -121,8 +127,6 @@ static struct rtf *rtf_alloc(struct module *owner, unsigned int number, u32 size
 	mutex_init(&f->in.lock);
 	mutex_init(&f->handler_lock);
 	kref_init(&f->ref);
-	f->number = number;
-	f->owner = owner;
 	return f;
 }
 
@@ -152,30 +156,91 @@ struct rtf *rtf_find(unsigned int fifo)
 	return f;
 }
 
-int rtf_create_for(struct module *owner, unsigned int fifo, int size)
+/* Letters, digits, '_', '-' and, not first, '.'. */
+static bool rtf_name_ok(const char *name)
+{
+	size_t i, len = strnlen(name, RTF_NAME_MAX + 1);
+
+	for (i = 0; i < len; i++)
+		if (!isascii(name[i]) || !(isalnum(name[i]) || name[i] == '_' || name[i] == '-' ||
+					   (i && name[i] == '.')))
+			return false;
+	return len <= RTF_NAME_MAX;
+}
+
+/* With the table locked: the number of the FIFO of this name, or -ENODEV. */
+static int rtf_named(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < rtf_count; i++)
+		if (rtf_table[i] && !strcmp(rtf_table[i]->name, name))
+			return i;
+	return -ENODEV;
+}
+
+/* With the table locked: find @f a number, if it wants any, and put it there. */
+static int rtf_insert(struct rtf *f, int number)
+{
+	unsigned int at = number;
+	int ret;
+
+	if (number < 0)
+		for (at = 0; at < rtf_count && rtf_table[at]; at++)
+			;
+	if (at == rtf_count)
+		return -ENOSPC;
+	if (rtf_table[at])
+		return -EBUSY;
+	if (f->name[0] && rtf_named(f->name) >= 0)
+		return -EEXIST;
+	f->number = at;
+	/* Who opens the node before the table has the FIFO waits for our lock. */
+	ret = f->name[0] ? rtf_name_node_add(f) : 0;
+	if (!ret)
+		smp_store_release(&rtf_table[at], f);	/* with the acquire in rtside.c */
+	return ret;
+}
+
+/* Create the FIFO that @new describes; its number is noted there. */
+int rtf_create_like(struct module *owner, bool by_user, struct rtf_new *new)
 {
 	struct rtf *f;
-	int ret = 0;
+	int ret;
 
 	if (rt_context() != RT_CONTEXT_LINUX)
 		return -EPERM;
-	if (fifo >= rtf_count)
+	if (new->fifo < -1 || new->fifo >= (int)rtf_count)
 		return -ENODEV;
-	if (size < 1 || size > RTF_MAX_SIZE_BYTES)
+	if (new->size < 1 || new->size > RTF_MAX_SIZE_BYTES || !rtf_name_ok(new->name))
 		return -EINVAL;
 
-	f = rtf_alloc(owner, fifo, size);
+	f = rtf_alloc(new->size);
 	if (!f)
 		return -ENOMEM;
-	mutex_lock(&rtf_table_lock);
-	if (rtf_table[fifo])
-		ret = -EBUSY;
-	else
-		smp_store_release(&rtf_table[fifo], f);	/* with the acquire in rtside.c */
-	mutex_unlock(&rtf_table_lock);
+	f->owner = owner;
+	f->by_user = by_user;
+	strscpy(f->name, new->name, sizeof(f->name));
+	ret = rtf_record_this(f, new->record);
+	if (!ret) {
+		mutex_lock(&rtf_table_lock);
+		ret = rtf_insert(f, new->fifo);
+		new->fifo = f->number;
+		mutex_unlock(&rtf_table_lock);
+	}
 	if (ret)
 		rtf_del(f);
 	return ret;
+}
+
+int rtf_create_for(struct module *owner, unsigned int fifo, int size)
+{
+	struct rtf_new new = { .fifo = fifo, .size = size };
+
+	/* No number of ours means "any" here, and no size is too large to be negative. */
+	if (rt_context() == RT_CONTEXT_LINUX && fifo >= rtf_count)
+		return -ENODEV;
+	return rtf_create_like(owner, false, &new);
 }
 EXPORT_SYMBOL_GPL(rtf_create_for);
 
@@ -185,13 +250,39 @@ int (rtf_create)(unsigned int fifo, int size)
 }
 EXPORT_SYMBOL_GPL(rtf_create);
 
-/* Are we inside @f's handler? Waiting for it would be for ever. */
-static bool rtf_in_handler(struct rtf *f)
+int rtf_create_named(struct module *owner, const char *name, int size)
 {
-	return READ_ONCE(f->handler_task) == current;
-}
+	struct rtf_new new = { .fifo = -1, .size = size };
+	int ret;
 
-int rtf_destroy(unsigned int fifo)
+	if (rt_context() != RT_CONTEXT_LINUX)
+		return -EPERM;
+	if (!name || !*name || strscpy(new.name, name, sizeof(new.name)) < 0)
+		return -EINVAL;
+	ret = rtf_create_like(owner, false, &new);
+	return ret ?: new.fifo;
+}
+EXPORT_SYMBOL_GPL(rtf_create_named);
+
+int rtf_find_named(const char *name)
+{
+	int ret;
+
+	if (rt_context() != RT_CONTEXT_LINUX)
+		return -EPERM;
+	if (!name)
+		return -EINVAL;
+	if (!*name)
+		return -ENODEV;
+	mutex_lock(&rtf_table_lock);
+	ret = rtf_named(name);
+	mutex_unlock(&rtf_table_lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtf_find_named);
+
+/* End FIFO @fifo; with @users_only, if no module of the kernel owns it. */
+static int rtf_end(unsigned int fifo, bool users_only)
 {
 	struct rtf *f;
 	int ret = 0;
@@ -205,10 +296,13 @@ int rtf_destroy(unsigned int fifo)
 	f = rtf_table[fifo];
 	if (!f)
 		ret = -ENODEV;
-	else if (rtf_in_handler(f))
+	else if (rtf_in_handler(f) || (users_only && !f->by_user))
 		ret = -EBUSY;
-	else
+	if (!ret) {
 		WRITE_ONCE(rtf_table[fifo], NULL);
+		if (f->name[0])
+			rtf_name_node_remove(f);
+	}
 	mutex_unlock(&rtf_table_lock);
 	if (ret)
 		return ret;
@@ -219,10 +313,7 @@ int rtf_destroy(unsigned int fifo)
 	rt_post_sync(&f->in.post);
 
 	/* No handler from here on: not one that is being installed right now either. */
-	mutex_lock(&f->handler_lock);
-	WRITE_ONCE(f->handler, NULL);
-	WRITE_ONCE(f->dead, true);
-	mutex_unlock(&f->handler_lock);
+	rtf_hooks_off(f);
 
 	wake_up_interruptible_poll(&f->out.wait, EPOLLIN | EPOLLHUP);
 	wake_up_interruptible_poll(&f->in.wait, EPOLLOUT | EPOLLERR);
@@ -230,113 +321,17 @@ int rtf_destroy(unsigned int fifo)
 	rtf_release(f);
 	return 0;
 }
+
+int rtf_destroy(unsigned int fifo)
+{
+	return rtf_end(fifo, false);
+}
 EXPORT_SYMBOL_GPL(rtf_destroy);
 
-/* With both ends locked: give both rings buffers of the new size, or neither. */
-static int rtf_switch(struct rtf *f, struct ring_buf **out, struct ring_buf **in)
+/* The same for one that RTF_IOC_CREATE made; -EBUSY for any other. */
+int rtf_destroy_users(unsigned int fifo)
 {
-	struct ring_buf *old_out = f->out.ring.buf, *old_in = f->in.ring.buf;
-	int ret;
-
-	/* What fits now fits later: nobody writes, and the RT side can only read. */
-	if (ring_used(&f->in.ring) > (*in)->size)
-		return -ENOSPC;
-	ret = ring_resize_rt_producer(&f->out.ring, *out, rtf_sync);
-	if (ret)
-		return ret;
-	ring_resize_rt_consumer(&f->in.ring, *in, rtf_sync);
-	WRITE_ONCE(f->piece, rtf_piece((*in)->size));
-	*out = old_out;
-	*in = old_in;
-	return 0;
-}
-
-/* As rtf_resize(), for a FIFO that the caller has a reference to. */
-int rtf_resize_this(struct rtf *f, u32 size)
-{
-	struct ring_buf *out, *in;
-	int ret = -ENOMEM;
-
-	if (size < 1 || size > RTF_MAX_SIZE_BYTES)
-		return -EINVAL;
-	out = rtf_buf_alloc(size);
-	in = rtf_buf_alloc(size);
-	if (out && in) {
-		mutex_lock(&f->out.lock);
-		mutex_lock(&f->in.lock);
-		ret = READ_ONCE(f->dead) ? -ENODEV : rtf_switch(f, &out, &in);
-		mutex_unlock(&f->in.lock);
-		mutex_unlock(&f->out.lock);
-		/* A writer may sleep for room that is there now. */
-		if (!ret)
-			wake_up_interruptible_poll(&f->in.wait, EPOLLOUT | EPOLLWRNORM);
-	}
-	/* Now the old ones, or the new ones if that failed. */
-	rtf_buf_free(out);
-	rtf_buf_free(in);
-	return ret;
-}
-
-int rtf_resize(unsigned int fifo, int new_size)
-{
-	struct rtf *f;
-	int ret;
-
-	if (rt_context() != RT_CONTEXT_LINUX)
-		return -EPERM;
-	if (fifo >= rtf_count)
-		return -ENODEV;
-	if (new_size < 1)
-		return -EINVAL;
-	f = rtf_find(fifo);
-	if (!f)
-		return -ENODEV;
-	ret = rtf_resize_this(f, new_size);
-	rtf_release(f);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(rtf_resize);
-
-int rtf_create_handler(unsigned int fifo, int (*handler)(unsigned int fifo))
-{
-	struct rtf *f;
-	int ret = 0;
-
-	if (rt_context() != RT_CONTEXT_LINUX)
-		return -EPERM;
-	f = rtf_find(fifo);
-	if (!f)
-		return -ENODEV;
-	if (rtf_in_handler(f)) {
-		ret = -EBUSY;
-	} else {
-		mutex_lock(&f->handler_lock);
-		if (f->dead)
-			ret = -ENODEV;
-		else
-			WRITE_ONCE(f->handler, handler);
-		mutex_unlock(&f->handler_lock);
-	}
-	rtf_release(f);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(rtf_create_handler);
-
-/* After a transfer, without locks: what the FIFO's handler says, or 0 if there is none. */
-int rtf_run_handler(struct rtf *f)
-{
-	int ret = 0;
-
-	if (!READ_ONCE(f->handler))
-		return 0;
-	mutex_lock(&f->handler_lock);
-	if (f->handler) {
-		WRITE_ONCE(f->handler_task, current);
-		ret = f->handler(f->number);
-		WRITE_ONCE(f->handler_task, NULL);
-	}
-	mutex_unlock(&f->handler_lock);
-	return ret;
+	return rtf_end(fifo, true);
 }
 
 /*
@@ -358,10 +353,8 @@ static int rtf_module_notify(struct notifier_block *nb, unsigned long action, vo
 		if (f->owner == mod) {
 			pr_info("rtfifo: %s left FIFO %u behind; destroyed\n", mod->name, i);
 			rtf_destroy(i);
-		} else if (within_module((unsigned long)READ_ONCE(f->handler), mod)) {
-			pr_info("rtfifo: %s left its handler of FIFO %u behind; forgotten\n",
-				mod->name, i);
-			rtf_create_handler(i, NULL);
+		} else {
+			rtf_hooks_forget(f, mod);
 		}
 		rtf_release(f);
 	}

@@ -14,6 +14,8 @@ static long ioctl_stats(struct rtf *f, struct rtf_stats __user *to)
 		.high_in = READ_ONCE(f->in.ring.high),
 		.high_out = max(READ_ONCE(f->out.ring.high), ring_used(&f->out.ring)),
 		.openers = atomic_read(&f->openers),
+		.number = f->number,
+		.record = READ_ONCE(f->out.ring.record),
 		.drops = READ_ONCE(f->out.ring.refused),
 		.lost_bytes = READ_ONCE(f->out.ring.lost),
 	};
@@ -32,13 +34,28 @@ static long ioctl_resize(struct rtf *f, const u32 __user *from)
 	return rtf_resize_this(f, size);
 }
 
-static long ioctl_flush(struct rtf *f)
+static long ioctl_record(struct rtf *f, const u32 __user *from)
 {
-	u32 n;
+	u32 record;
+
+	if (!capable(CAP_SYS_RESOURCE))
+		return -EPERM;
+	if (get_user(record, from))
+		return -EFAULT;
+	return rtf_record_this(f, record);
+}
+
+static long ioctl_flush(struct rtf_file *open)
+{
+	struct rtf *f = open->f;
+	long n = -EBUSY;
 
 	mutex_lock(&f->out.lock);
-	n = ring_flush(&f->out.ring);
+	if (rtf_may_read(open))
+		n = ring_flush(&f->out.ring);
 	mutex_unlock(&f->out.lock);
+	if (n > 0)
+		rtf_tell_rt(f, RTF_SPACE);
 	return n;
 }
 
@@ -70,7 +87,15 @@ long rtf_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case RTF_IOC_RESIZE:
 		return ioctl_resize(f, user);
 	case RTF_IOC_FLUSH:
-		return file->f_mode & FMODE_READ ? ioctl_flush(f) : -EBADF;
+		return file->f_mode & FMODE_READ ? ioctl_flush(open) : -EBADF;
+	case RTF_IOC_RECORD:
+		return ioctl_record(f, user);
+	case RTF_IOC_CLAIM:
+		return file->f_mode & FMODE_READ ? rtf_claim(open, user) : -EBADF;
+	case RTF_IOC_RELEASE:
+		return rtf_unclaim(open);
+	case RTF_IOC_CONSUME:
+		return rtf_consume(open, user);
 	case RTF_IOC_LOWAT:
 		return ioctl_lowat(open, user);
 	default:

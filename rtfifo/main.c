@@ -22,7 +22,7 @@ static int __init rtfifo_init(void)
 	if (ret)
 		goto err_table;
 	/* Last: from here on a process may open one. */
-	ret = rtf_chardev_init();
+	ret = rtf_nodes_init();
 	if (ret)
 		goto err_status;
 	return 0;
@@ -37,9 +37,9 @@ err_table:
 /* No file is open: each would hold us (see rtf_fops.owner). */
 static void __exit rtfifo_exit(void)
 {
-	rtf_chardev_exit();
-	rtf_status_exit();
 	rtf_table_exit();
+	rtf_status_exit();
+	rtf_nodes_exit();
 }
 
 module_init(rtfifo_init);

@@ -13,6 +13,7 @@ void ring_init(struct ring *r, struct ring_index *ix, struct ring_buf *buf)
 	ix->tail = RING_INDEX_START;
 	buf->gen = 1;
 	buf->limit = buf->size;
+	buf->get_cap = buf->cap;
 	r->ix = ix;
 	r->buf = buf;
 	r->prod_gen = buf->gen;
@@ -57,12 +58,15 @@ int ring_put_long(struct ring *r, const void *src, u32 n)
 	u32 used = head - smp_load_acquire(&ix->tail);		/* (B) */
 	u32 size = READ_ONCE(b->size);
 
+	if (!ring_whole(r, n))
+		return -EINVAL;
 	if (n > size || used > size - n) {
 		WRITE_ONCE(r->refused, r->refused + 1);
 		return -ENOSPC;
 	}
 	ring_prod_note(r, b, head);
-	WRITE_ONCE(b->limit, size);
+	if (!READ_ONCE(r->record))
+		WRITE_ONCE(b->limit, size);
 	ring_copy_in(b, head, src, n);
 	smp_store_release(&ix->head, head + n);			/* (A): publishes the bytes */
 	return (int)n;
@@ -85,10 +89,10 @@ int ring_peek(struct ring *r, void *dst, u32 n)
 	return (int)n;
 }
 
-/* The long way of a get: around the end of the buffer, and the refusal. */
+/* The long way of a get: around the end of the buffer, records, and the refusal. */
 int ring_get_long(struct ring *r, void *dst, u32 n)
 {
-	int ret = ring_peek(r, dst, n);
+	int ret = ring_whole(r, n) ? ring_peek(r, dst, n) : -EINVAL;
 
 	if (ret > 0)
 		ring_consume(r, n);
@@ -118,11 +122,15 @@ int ring_put_overwrite(struct ring *r, const void *src, u32 n)
 	struct ring_index *ix = r->ix;
 	u32 size = READ_ONCE(smp_load_acquire(&r->buf)->size);		/* (C) */
 	u32 tail = smp_load_acquire(&ix->tail);				/* (B) */
+	u32 record = READ_ONCE(r->record);
 
-	/* ring_put() refuses what is too long, and counts that. */
-	while (n <= size && ix->head - tail > size - n && !READ_ONCE(r->keep)) {
-		u32 want = ix->head + n - size;
+	/* ring_put() refuses what is too long or not whole, and counts that. */
+	while (n <= size && ring_whole(r, n) && ix->head - tail > size - n && !READ_ONCE(r->keep)) {
+		u32 want = ix->head + n - size, over = record ? (want - tail) % record : 0;
 
+		/* Of the oldest, too, whole ones only. */
+		if (over)
+			want += record - over;
 		if (ring_cmpxchg(&ix->tail, tail, want)) {		/* (F) */
 			WRITE_ONCE(r->lost, r->lost + (want - tail));
 			ring_note_high(r, ix->head - tail);
@@ -219,6 +227,46 @@ static void ring_move(const struct ring_buf *old, struct ring_buf *new, u32 from
 	}
 }
 
+/*
+ * Have the RT end live by @record from now on. A ring of records knows no short way: its
+ * buffer's limits are 0.
+ */
+void ring_use_record(struct ring *r, u32 record, void (*sync)(void))
+{
+	struct ring_buf *b = r->buf;
+
+	WRITE_ONCE(r->record, record);
+	WRITE_ONCE(b->get_cap, record ? 0 : b->cap);
+	WRITE_ONCE(b->limit, 0);	/* the next put opens it again, if it may */
+	sync();
+	/* A put that had not seen the record may have opened the short way. */
+	if (record)
+		WRITE_ONCE(b->limit, 0);
+	sync();
+}
+
+/**
+ * ring_set_record - from now on, let only whole records in and out
+ * @r: a ring whose Linux end is the caller, or held off by it
+ * @record: bytes of one; 0 for bytes that belong to no record
+ * @sync: returns when no RT operation that began before is still going on
+ *
+ * Return: 0; -EINVAL if not even one would fit; or -EBUSY if the ring does not hold a
+ * whole number of them, and then it is as before.
+ */
+int ring_set_record(struct ring *r, u32 record, void (*sync)(void))
+{
+	u32 before = r->record;
+
+	if (record > r->buf->size)
+		return -EINVAL;
+	ring_use_record(r, record, sync);
+	if (ring_whole(r, ring_used(r)))
+		return 0;
+	ring_use_record(r, before, sync);
+	return -EBUSY;
+}
+
 /**
  * ring_resize_rt_consumer - change the buffer while RT code reads
  * @r: a ring whose producer is the caller, or held off by it
@@ -240,7 +288,8 @@ int ring_resize_rt_consumer(struct ring *r, struct ring_buf *new, void (*sync)(v
 	if (head - tail > new->size)
 		return -ENOSPC;
 	new->gen = old->gen + 1;
-	new->limit = new->size;
+	new->limit = r->record ? 0 : new->size;
+	new->get_cap = r->record ? 0 : new->cap;
 	ring_move(old, new, tail, head);
 	smp_store_release(&r->buf, new);			/* (C): publishes the copies */
 	sync();
@@ -289,6 +338,7 @@ int ring_resize_rt_producer(struct ring *r, struct ring_buf *new, void (*sync)(v
 		return -ENOSPC;
 	}
 	new->gen = old->gen + 1;
+	new->get_cap = r->record ? 0 : new->cap;
 	new->limit = 0;						/* (D): the first put leaves a note */
 	copied = smp_load_acquire(&r->ix->head);		/* (A) */
 	ring_move(old, new, tail, copied);

@@ -81,6 +81,7 @@ struct ring_buf {
 	u32 mask;	/* cap - 1 */
 	u32 size;	/* bytes it may hold: exactly what was asked for */
 	u32 limit;	/* the same for a producer's short way; 0 sends it the long one */
+	u32 get_cap;	/* cap for a consumer's short way; 0 likewise */
 	u32 gen;	/* which buffer of its ring this is */
 };
 
@@ -88,6 +89,7 @@ struct ring {
 	struct ring_index *ix;
 	struct ring_buf *buf;
 	bool keep;	/* a resize is at work: overwrite nothing */
+	u32 record;	/* bytes of a record: only whole ones go in and out; 0: just bytes */
 	u32 high;	/* the most bytes in it, as seen whenever Linux moved some */
 
 	/* Written by the producer alone. */
@@ -185,7 +187,7 @@ int ring_put_long(struct ring *r, const void *src, u32 n);
  * ring_put - append @n bytes, or nothing
  *
  * Producer only; wait-free.
- * Return: @n, or -ENOSPC if they do not fit.
+ * Return: @n, or -ENOSPC if they do not fit, -EINVAL if they are not whole records.
  */
 static inline int ring_put(struct ring *r, const void *src, u32 n)
 {
@@ -205,7 +207,7 @@ static __always_inline struct ring_index *ring_get_short(struct ring *r, void *d
 	const struct ring_buf *b = smp_load_acquire(&r->buf);	/* (C) */
 	u32 off = tail & b->mask;
 
-	if (unlikely(used < n || off + n > b->cap))
+	if (unlikely(used < n || off + n > READ_ONCE(b->get_cap)))
 		return NULL;
 	ring_copy(dst, b->data + off, n);
 	smp_store_release(&ix->tail, tail + (u32)n);		/* (B): the bytes have been read */
@@ -219,7 +221,7 @@ int ring_get_long(struct ring *r, void *dst, u32 n);
  * ring_get - take the oldest @n bytes, or nothing
  *
  * Consumer only; wait-free.
- * Return: @n, or -EAGAIN if there are fewer.
+ * Return: @n, or -EAGAIN if there are fewer, -EINVAL if they are not whole records.
  */
 static inline int ring_get(struct ring *r, void *dst, u32 n)
 {
@@ -232,12 +234,22 @@ static inline void ring_consume(struct ring *r, u32 n)
 	smp_store_release(&r->ix->tail, r->ix->tail + n);	/* (B): the bytes have been read */
 }
 
+/* Are @n bytes a whole number of records? */
+static inline bool ring_whole(const struct ring *r, u32 n)
+{
+	u32 record = READ_ONCE(r->record);
+
+	return !record || n % record == 0;
+}
+
 bool ring_try_consume(struct ring *r, u32 tail, u32 n);
 int ring_put_overwrite(struct ring *r, const void *src, u32 n);
 u32 ring_flush(struct ring *r);
 u32 ring_span_used(const struct ring *r, u32 tail, u8 **at);
 u32 ring_span_free(const struct ring *r, u32 skip, u8 **at);
 void ring_commit(struct ring *r, u32 n);
+void ring_use_record(struct ring *r, u32 record, void (*sync)(void));
+int ring_set_record(struct ring *r, u32 record, void (*sync)(void));
 int ring_resize_rt_consumer(struct ring *r, struct ring_buf *new, void (*sync)(void));
 int ring_resize_rt_producer(struct ring *r, struct ring_buf *new, void (*sync)(void));
 

@@ -5,8 +5,12 @@
  *   ring.[ch]   one ring: put, get, resize. Pure.
  *   rtside.c    rtf_put, rtf_get: the RT end
  *   chardev.c   /dev/rtfN: the Linux end
- *   fifo.c      the table of FIFOs; create, destroy, resize, handlers
+ *   claim.c     its zero-copy reader
  *   ioctl.c     its ioctls
+ *   nodes.c     the nodes in /dev, by number and by name, and /dev/rtfctl
+ *   fifo.c      the table of FIFOs; create, destroy
+ *   change.c    resize, records
+ *   hooks.c     what is called when Linux uses a FIFO: handlers, filter, watch
  *   status.c    /sys/kernel/tactus/fifos
  *   main.c      module parameters, loading and unloading
  *
@@ -30,6 +34,7 @@
  * dead, until its last file is closed.
  *
  * Locking order: rtf_table_lock; then, of one FIFO, handler_lock; out.lock; in.lock.
+ * A process's mmap_lock comes before out.lock, and is never taken with it held.
  * rtf_table_lock is not held while waiting for handlers or CPUs. The RT end takes none.
  */
 #ifndef _RTFIFO_RTFIFO_H
@@ -44,6 +49,10 @@
 #include "ring.h"
 
 #define RTF_MAX_FIFOS 1024
+
+typedef int rtf_filter_fn(unsigned int fifo, const struct rtf_written *written);
+typedef int rtf_watch_fn(unsigned int fifo, unsigned int event);
+typedef void rtf_rt_handler_fn(unsigned int fifo, unsigned int events);
 
 /* One direction of a FIFO, with its Linux users. */
 struct rtf_end {
@@ -66,22 +75,30 @@ struct rtf {
 	struct rtf_page *page;
 	struct kref ref;
 	unsigned int number;
+	char name[RTF_NAME_MAX + 1];	/* of /dev/rtf/NAME; empty: none */
 	struct module *owner;		/* destroyed with it; NULL: nobody's */
+	bool by_user;			/* made by RTF_IOC_CREATE */
 	bool dead;			/* destroyed; set once, under handler_lock */
 	u32 piece;			/* writes of up to so many bytes are not split */
 	atomic_t openers;
 	atomic_t syncers;		/* processes in fsync() */
 	struct fasync_struct *fasync;
+	struct rtf_file *claimant;	/* the only one to read; changed under out.lock */
+	atomic_t maps;			/* mappings of the out ring; the claimant's */
 
-	struct mutex handler_lock;	/* held while the handler runs */
+	struct mutex handler_lock;	/* held while the handler, or the watch, runs */
 	int (*handler)(unsigned int fifo);
 	struct task_struct *handler_task;	/* who runs it now */
+	rtf_watch_fn *watch;		/* under handler_lock */
+	rtf_filter_fn *filter;		/* under in.lock, held while it runs */
+	rtf_rt_handler_fn *rt_handler;	/* run with interrupts off: rtf_sync() waits for it */
 };
 
 /* An open file. */
 struct rtf_file {
 	struct rtf *f;
 	u32 lowat;			/* at so much data it wants to know */
+	rtf_watch_fn *told;		/* who is to be told of its closing */
 };
 
 extern unsigned int rtf_count;		/* FIFO numbers there are */
@@ -89,13 +106,45 @@ extern struct rtf *rtf_table[RTF_MAX_FIFOS];	/* by number; NULL: does not exist 
 
 struct rtf *rtf_find(unsigned int fifo);
 void rtf_release(struct rtf *f);
+int rtf_create_like(struct module *owner, bool by_user, struct rtf_new *new);
+struct ring_buf *rtf_buf_alloc(u32 size);
+void rtf_buf_free(struct ring_buf *buf);
+u32 rtf_piece(u32 size, u32 record);
+int rtf_destroy_users(unsigned int fifo);
 int rtf_resize_this(struct rtf *f, u32 size);
-int rtf_run_handler(struct rtf *f);
+int rtf_record_this(struct rtf *f, u32 record);
+void rtf_sync(void);
 int rtf_table_init(unsigned int count);
 void rtf_table_exit(void);
 
-int rtf_chardev_init(void);
-void rtf_chardev_exit(void);
+bool rtf_in_handler(struct rtf *f);
+void rtf_hooks_off(struct rtf *f);
+void rtf_hooks_forget(struct rtf *f, struct module *mod);
+int rtf_run_filter(struct rtf *f, u32 n, u32 done, u32 total);
+void rtf_tell_rt(struct rtf *f, unsigned int event);
+int rtf_run_handler(struct rtf *f);
+int rtf_tell_opened(struct rtf_file *open);
+void rtf_tell_closed(struct rtf_file *open);
+
+extern const struct file_operations rtf_fops;
+int rtf_number_of_minor(unsigned int minor);
+int rtf_name_node_add(const struct rtf *f);
+void rtf_name_node_remove(const struct rtf *f);
+int rtf_nodes_init(void);
+void rtf_nodes_exit(void);
+
+/* May this open file read? Stable with out.lock held. */
+static inline bool rtf_may_read(const struct rtf_file *open)
+{
+	const struct rtf_file *claimant = READ_ONCE(open->f->claimant);
+
+	return !claimant || claimant == open;
+}
+
+long rtf_claim(struct rtf_file *open, struct rtf_layout __user *to);
+long rtf_unclaim(struct rtf_file *open);
+long rtf_consume(struct rtf_file *open, const struct rtf_consume __user *from);
+int rtf_mmap(struct file *file, struct vm_area_struct *vma);
 
 long rtf_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 

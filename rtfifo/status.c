@@ -8,6 +8,8 @@
  *   used_out  bytes that the RT side put and Linux has not yet read
  *   openers   open files
  *   drops     puts of the RT side that did not fit
+ *   record    bytes of a record; 0: none
+ *   name      of /dev/rtf/NAME; -: none
  *
  * A binary attribute: with a thousand FIFOs it is longer than the page that
  * sysfs gives to text.
@@ -20,7 +22,7 @@
 #include "compat/compat.h"
 #include "rtfifo.h"
 
-#define RTF_STATUS_LINE_BYTES 80
+#define RTF_STATUS_LINE_BYTES 128
 
 static ssize_t fifos_read(struct file *file, struct kobject *kobj, compat_bin_attribute *attr,
 			  char *buf, loff_t off, size_t count)
@@ -32,16 +34,17 @@ static ssize_t fifos_read(struct file *file, struct kobject *kobj, compat_bin_at
 
 	if (!text)
 		return -ENOMEM;
-	len = scnprintf(text, room, "fifo\tsize\tused_in\tused_out\topeners\tdrops\n");
+	len = scnprintf(text, room, "fifo\tsize\tused_in\tused_out\topeners\tdrops\trecord\tname\n");
 	for (i = 0; i < rtf_count; i++) {
 		struct rtf *f = rtf_find(i);
 
 		if (!f)
 			continue;
-		len += scnprintf(text + len, room - len, "%u\t%u\t%u\t%u\t%d\t%llu\n", i,
+		len += scnprintf(text + len, room - len, "%u\t%u\t%u\t%u\t%d\t%llu\t%u\t%s\n", i,
 				 ring_size(&f->out.ring), ring_used(&f->in.ring),
 				 ring_used(&f->out.ring), atomic_read(&f->openers),
-				 READ_ONCE(f->out.ring.refused));
+				 READ_ONCE(f->out.ring.refused), READ_ONCE(f->out.ring.record),
+				 f->name[0] ? f->name : "-");
 		rtf_release(f);
 	}
 	ret = memory_read_from_buffer(buf, count, &off, text, len);

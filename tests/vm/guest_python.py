@@ -23,18 +23,21 @@ import tactus
 for info in pkgutil.walk_packages(tactus.__path__, "tactus."):
     if not info.name.endswith("__main__"):
         importlib.import_module(info.name)
+for name in sys.argv[2:]:
+    importlib.import_module(name)
 files = [m.__file__ for m in sys.modules.values() if getattr(m, "__file__", None)]
-home = f"{sys.base_prefix}/lib/python{sys.version_info.major}.{sys.version_info.minor}/"
-print(json.dumps([name for name in files if name.startswith(home)]))
+version = f"{sys.version_info.major}.{sys.version_info.minor}"
+homes = (f"{sys.base_prefix}/lib/python{version}/", f"{sys.base_prefix}/lib/python3/")
+print(json.dumps([name for name in files if name.startswith(homes)]))
 """
 
 
-def put(into: Path) -> dict[str | Path, str]:
+def put(into: Path, *more: str) -> dict[str | Path, str]:
     """Gather interpreter, library and the tool below @into; what the bench's `put` wants.
 
-    In the guest `tactus` is /usr/bin/tactus.
+    @more: modules beyond those that the tool imports, Debian's packages included. In the guest `tactus` is /usr/bin/tactus.
     """
-    asked = subprocess.run([PYTHON, "-I", "-B", "-c", ASK, PACKAGE], check=True,
+    asked = subprocess.run([PYTHON, "-I", "-B", "-c", ASK, PACKAGE, *more], check=True,
                            capture_output=True, text=True)
     library = into / "library"
     for name in json.loads(asked.stdout):

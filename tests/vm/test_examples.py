@@ -59,3 +59,35 @@ def test_latency_refuses(vm: Vm) -> None:
     assert done.stdout.count("nvalid argument") == 6 or done.stdout.count("nvalid param") == 6
     assert done.stdout.endswith("0\n1\n")
     assert done.stderr.count("nvalid argument") == 2
+
+
+FILLED = {"a": 512, "b": 1024, "c": 2048}
+
+
+def fullest_first() -> str:
+    """The order of jobs of 64 bytes if the fullest FIFO's task runs, the one that waits longest first."""
+    left, ready, order = dict(FILLED), list(FILLED), ""
+    while ready:
+        task = max(ready, key=lambda name: left[name])  # the first of equals
+        order += task
+        ready.remove(task)
+        left[task] -= 64
+        if left[task]:
+            ready.append(task)
+    return order
+
+
+def test_finegrain(vm: Vm) -> None:
+    """The fullest FIFO's task runs; by priority it would be another; what the README shows is so."""
+    fill = "".join(f"head -c {size} /dev/zero > /dev/rtf{number}; "
+                   for number, size in enumerate(FILLED.values()))
+    run = fill + "echo 1 > $P/go; cat $P/order; "
+    done = vm(f"P=/sys/module/rt_drain/parameters; {run} insmod /modules/rt_finegrain.ko; "
+              f"cat /sys/kernel/tactus/policy; {run} rmmod rt_finegrain; {run} "
+              "cat /sys/kernel/tactus/policy; rmmod rt_drain && echo gone",
+              modules="tactus_core tactus rtfifo rt_drain", with_modules="rt_finegrain", icount=True)
+    by_priority = "".join(name * (size // 64) for name, size in FILLED.items())
+    assert done.stdout.splitlines() == [
+        by_priority, "finegrain", fullest_first(), by_priority, "fixed_priority", "gone"]
+    readme = (EXAMPLES / "finegrain/README.md").read_text()
+    assert by_priority in readme and fullest_first() in readme

@@ -11,6 +11,7 @@ import re
 
 import pytest
 
+import fifo_figures
 import programs
 
 MODULES = "tactus_core tactus rtfifo fifo_test"
@@ -76,7 +77,7 @@ def test_a_module_leaves_its_fifos_behind(vm) -> None:
 NUMBERS = """
 for count in 1 1024; do
     modprobe rtfifo nfifos=$count || exit 9
-    echo $(ls /dev/rtf* | wc -l) $(ls -l /dev/rtf* | cut -c1-10 | sort -u)
+    echo $(ls /dev/rtf[0-9]* | wc -l) $(ls -l /dev/rtf[0-9]* | cut -c1-10 | sort -u)
     rmmod rtfifo
 done
 for count in 0 1025 -1 many; do
@@ -92,6 +93,18 @@ def test_number_of_fifos(vm) -> None:
     done = vm(NUMBERS, modules="tactus_core tactus", with_modules="rtfifo")
     assert done.status == 0
     assert done.stdout.splitlines() == ["1 crw-rw----", "1024 crw-rw----"]
+
+
+@pytest.mark.slow
+def test_speed(vm) -> None:
+    """In instructions: read() beside a pipe's, the mapped reader, a wake-up beside an eventfd's, and
+    puts while Linux is in the middle of a read."""
+    done = vm("./fifo_speed", modules="tactus_core tactus rtfifo fifo_wake", icount=True, busy=True,
+              put=[programs.build("fifo_speed")])
+    told = fifo_figures.parse(done.stdout)
+    assert fifo_figures.complaints(told) == []
+    slow_read = told | {"read 64": (1000, 1001)}
+    assert fifo_figures.complaints(slow_read) == ["read 64: 1001 ns, not at most 1000 ns"]
 
 
 @pytest.mark.slow

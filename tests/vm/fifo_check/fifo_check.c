@@ -5,191 +5,9 @@
  * usage: fifo_check [TEST]...; without one, all. Each test is a process of its own and
  * ends with "ok TEST" or "not ok TEST: where: what" on stdout.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+#include "fifo_check.h"
 
-#include "../../../kernel/include/uapi/tactus/fifo.h"
-
-#define MAX_SIZE (16 << 20)
-#define NFIFOS 64
-
-static const char *test_name;
-
-#define FAIL(...)							\
-	do {								\
-		printf("not ok %s: line %d: ", test_name, __LINE__);	\
-		printf(__VA_ARGS__);					\
-		printf("\n");						\
-		fflush(stdout);						\
-		_exit(1);						\
-	} while (0)
-
-#define CHECK(cond)							\
-	do {								\
-		if (!(cond))						\
-			FAIL("%s", #cond);				\
-	} while (0)
-
-#define CHECK_EQ(got, want)						\
-	do {								\
-		long long got_ = (got), want_ = (want);			\
-									\
-		if (got_ != want_)					\
-			FAIL("%s is %lld, not %s", #got, got_, #want);	\
-	} while (0)
-
-/* A system call that must fail, and why. */
-#define CHECK_ERR(call, err)						\
-	do {								\
-		long long ret_ = (call);				\
-		int errno_ = errno;					\
-									\
-		if (ret_ != -1)						\
-			FAIL("%s is %lld, not -1", #call, ret_);	\
-		if (errno_ != (err))					\
-			FAIL("%s: %s, not %s", #call, strerror(errno_), #err); \
-	} while (0)
-
-/* The RT side. */
-
-static int control_fd = -1;
-static char reply[80000];
-static int reply_bytes;		/* how many of reply_data are there */
-static char *reply_data;
-
-static int rt(const char *format, ...)
-{
-	static char line[70000];
-	va_list args;
-	int len, ret;
-
-	if (control_fd < 0)
-		control_fd = open("/proc/fifo_test", O_RDWR | O_CLOEXEC);
-	if (control_fd < 0)
-		FAIL("/proc/fifo_test: %s", strerror(errno));
-	va_start(args, format);
-	len = vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	if (write(control_fd, line, len) != len)
-		FAIL("'%.40s': %s", line, strerror(errno));
-	len = read(control_fd, reply, sizeof(reply) - 1);
-	if (len <= 0)
-		FAIL("'%.40s': no reply", line);
-	reply[len] = 0;
-	ret = strtol(reply, &reply_data, 10);
-	reply_data++;
-	reply_bytes = reply + len - reply_data;
-	return ret;
-}
-
-/* Get @n bytes in some context and compare them. */
-static void rt_expect(const char *context, int fifo, const char *text)
-{
-	int n = strlen(text);
-
-	CHECK_EQ(rt("%s get %d %d", context, fifo, n), n);
-	CHECK_EQ(reply_bytes, n);
-	if (memcmp(reply_data, text, n))
-		FAIL("the RT side got '%.*s', not '%s'", n, reply_data, text);
-}
-
-/* The Linux side. */
-
-static int dev(int fifo, int flags)
-{
-	char path[32];
-	int fd;
-
-	snprintf(path, sizeof(path), "/dev/rtf%d", fifo);
-	fd = open(path, flags | O_CLOEXEC);
-	if (fd < 0)
-		FAIL("%s: %s", path, strerror(errno));
-	return fd;
-}
-
-static void expect(int fd, const char *text)
-{
-	char bytes[1000];
-	int n = strlen(text);
-
-	CHECK_EQ(read(fd, bytes, n), n);
-	if (memcmp(bytes, text, n))
-		FAIL("read '%.*s', not '%s'", n, bytes, text);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-static void nap(double seconds)
-{
-	struct timespec t = { (int)seconds, (seconds - (int)seconds) * 1e9 };
-
-	nanosleep(&t, NULL);
-}
-
-/* A process that does something which must take until the parent acts. */
-static pid_t child(void (*fn)(int fd), int fd)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		control_fd = -1;
-		fn(fd);
-		_exit(0);
-	}
-	return pid;
-}
-
-static bool still_there(pid_t pid)
-{
-	return waitpid(pid, NULL, WNOHANG) == 0;
-}
-
-static void joined(pid_t pid)
-{
-	int status;
-	double until = now() + 10;
-
-	while (waitpid(pid, &status, WNOHANG) == 0) {
-		if (now() > until) {
-			kill(pid, SIGKILL);
-			FAIL("a process was not woken up");
-		}
-		nap(0.005);
-	}
-	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		_exit(1);	/* it has said why, or crashed */
-}
-
-static uint8_t stream_byte(uint32_t k)
-{
-	return k ^ k >> 8 ^ k >> 16;
-}
+const char *test_name;
 
 /* ---- nodes, creation, numbers ---- */
 
@@ -586,14 +404,6 @@ static void test_many_sleepers(void)
 		joined(pids[i]);
 }
 
-static short events(int fd, short asked)
-{
-	struct pollfd p = { fd, asked, 0 };
-
-	CHECK(poll(&p, 1, 0) >= 0);
-	return p.revents;
-}
-
 static void poll_in(int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
@@ -922,15 +732,6 @@ static void test_resize_wakes_writer(void)
 }
 
 /* ---- ioctls, fsync ---- */
-
-static struct rtf_stats stats_of(int fd)
-{
-	struct rtf_stats stats;
-
-	memset(&stats, 0xee, sizeof(stats));
-	CHECK_EQ(ioctl(fd, RTF_IOC_STATS, &stats), 0);
-	return stats;
-}
 
 static void test_stats(void)
 {
@@ -1313,6 +1114,7 @@ static void test_killed_readers(void)
 	static uint8_t bytes[STREAM];
 	uint32_t k = 0, from;
 	int fd, n, round;
+	bool over;
 
 	CHECK_EQ(rt("linux create 0 4000"), 0);
 	fd = dev(0, O_RDONLY);
@@ -1330,8 +1132,9 @@ static void test_killed_readers(void)
 		n = read(fd, bytes + k, STREAM - k);
 		CHECK(n > 0);
 		k += n;
+		over = rt("streamed") == STREAM;
 		CHECK_EQ(ioctl(fd, FIONREAD, &n), 0);
-	} while (n || rt("streamed") < STREAM);
+	} while (n || !over);
 	for (from = STREAM - k; k; k--)
 		CHECK_EQ(bytes[k - 1], stream_byte(from + k - 1));
 }
@@ -1342,6 +1145,7 @@ static void test_stream_overwrite(void)
 	static uint8_t bytes[4000];
 	uint32_t k = 0;
 	int fd, n;
+	bool all;
 
 	CHECK_EQ(rt("linux create 0 4000"), 0);
 	fd = dev(0, O_RDONLY);
@@ -1355,8 +1159,10 @@ static void test_stream_overwrite(void)
 
 			CHECK(ret == 0 || ret == -ENOSPC);
 		}
+		/* In this order: the last piece may come between the two. */
+		all = rt("streamed") == 3000000;
 		CHECK_EQ(ioctl(fd, FIONREAD, &n), 0);
-	} while (n || rt("streamed") < 3000000);
+	} while (n || !all);
 	CHECK(stats_of(fd).lost_bytes > 0);
 	CHECK_EQ(k + stats_of(fd).lost_bytes, 3000000);
 	/* The last thing read is the end of the stream. */
@@ -1438,11 +1244,72 @@ static void test_status(void)
 	n = read(fd, text, sizeof(text) - 1);
 	CHECK(n > 0);
 	text[n] = 0;
-	snprintf(want, sizeof(want), "fifo\tsize\tused_in\tused_out\topeners\tdrops\n"
-		 "7\t100\t2\t3\t1\t2\n63\t4000\t0\t0\t0\t0\n");
+	snprintf(want, sizeof(want), "fifo\tsize\tused_in\tused_out\topeners\tdrops\trecord\tname\n"
+		 "7\t100\t2\t3\t1\t2\t0\t-\n63\t4000\t0\t0\t0\t0\t0\t-\n");
 	if (strcmp(text, want))
 		FAIL("fifos reads:\n%s", text);
 }
+
+static void on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+/* One put of 16 MB on the other CPU; returns when it has begun. */
+static void begin_long_put(void)
+{
+	int fd = dev(0, O_RDONLY), tries;
+	double until;
+
+	/* It may be over before we look: then once more, with the ring empty. */
+	for (tries = 0; tries < 20; tries++) {
+		CHECK(ioctl(fd, RTF_IOC_FLUSH) >= 0);
+		on_cpu(1);
+		CHECK_EQ(rt("long 0 16000000"), 0);
+		on_cpu(0);
+		for (until = now() + 0.5; now() < until; )
+			if (rt("inlong")) {
+				close(fd);
+				return;
+			}
+	}
+	FAIL("no long put was seen");
+}
+
+/* When rtf_destroy() returns no RT operation is inside any more, on whatever CPU. */
+static void test_destroy_waits(void)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		return;
+	CHECK_EQ(rt("linux create 0 %d", MAX_SIZE), 0);
+	begin_long_put();
+	rt("linux used 0");
+	CHECK_EQ(rt("inlong"), 1);	/* any other call leaves it there: the check can fail */
+	while (rt("inlong"))
+		;
+	CHECK_EQ(rt("linux flush 0"), 0);
+	CHECK_EQ(ioctl(dev(0, O_RDONLY), RTF_IOC_FLUSH), 16000000);
+	begin_long_put();
+	CHECK_EQ(rt("linux destroy 0"), 0);
+	CHECK_EQ(rt("inlong"), 0);
+}
+
+/* In the other files. */
+void test_records(void);
+void test_records_whole(void);
+void test_records_overwritten(void);
+void test_filter(void);
+void test_watch(void);
+void test_rt_handler(void);
+void test_names(void);
+void test_control(void);
+void test_claim(void);
+void test_mapped(void);
+void test_mapped_overwritten(void);
 
 static const struct {
 	const char *name;
@@ -1463,6 +1330,9 @@ static const struct {
 	TEST(stream_out), TEST(stream_in), TEST(killed_readers),
 	TEST(stream_overwrite), TEST(churn),
 	TEST(pinned), TEST(status),
+	TEST(records), TEST(records_whole), TEST(records_overwritten), TEST(filter), TEST(watch),
+	TEST(rt_handler),
+	TEST(destroy_waits), TEST(names), TEST(control), TEST(claim), TEST(mapped), TEST(mapped_overwritten),
 };
 
 #define N_TESTS (sizeof(tests) / sizeof(tests[0]))

@@ -10,6 +10,13 @@
  *	CONTEXT destroy FIFO		or task (an RT task)
  *	CONTEXT resize FIFO SIZE
  *	CONTEXT handler FIFO KIND	none count fail get slow destroy replace
+ *	CONTEXT record FIFO BYTES
+ *	CONTEXT named SIZE NAME		rtf_create_named
+ *	CONTEXT find 0 NAME		rtf_find_named
+ *	CONTEXT filter FIFO KIND	0 none, 1 pass, 2 refuse what begins with an x, 3 all but the
+ *					first part of a write
+ *	CONTEXT rthandler FIFO KIND	0 none, 1 count, 2 echo: what can be got is put; 10 + N: the same
+ *					for what fits, N bytes at a time
  *	CONTEXT put FIFO BYTES		the rest of the command, to its end
  *	CONTEXT get FIFO COUNT
  *	CONTEXT rtput / rtget		the same with rt_fifo_put, rt_fifo_get
@@ -18,12 +25,20 @@
  *	CONTEXT flush / used / free / isempty FIFO
  *	CONTEXT fill FIFO COUNT		put of COUNT bytes 'x'
  *	CONTEXT null FIFO		put from and get to a null pointer: put's result
+ *	CONTEXT watch FIFO KIND		0 none, 1 count, 2 refuse the opening, 3 destroy the FIFO
  *	calls				handler calls so far; resets the count
  *	inside				what the handler's own call returned
+ *	filtered			bytes that the filter saw and let pass; resets the count
+ *	watched				100 * openings + closings that the watch was told of; resets
+ *					the count
+ *	rtdata / rtspace		calls of the RT handler so far; resets the count
+ *	rtwrong				those that were not made out-of-band
  *	out FIFO CHUNK PERIOD_US TOTAL	an RT timer puts TOTAL bytes of a known stream
  *	overstream FIFO CHUNK PERIOD_US TOTAL	the same with rtf_put_overwrite
  *	in FIFO CHUNK PERIOD_US TOTAL	an RT timer gets and checks such a stream
  *	streamed			bytes so far; -1 if one was wrong
+ *	long FIFO BYTES			one put of so many bytes, in an RT timer's function, in 30 ms
+ *	inlong				is it going on?
  *	stop				end the stream
  *
  * The stream's byte k is k ^ k >> 8 ^ k >> 16. Its timer runs on the CPU that the
@@ -36,6 +51,8 @@
 #include <linux/proc_fs.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <rt/context.h>
 #include <rt/fifo.h>
 #include <rt/task.h>
 #include <rt/time.h>
@@ -56,6 +73,7 @@ static struct {
 	char what[16];
 	unsigned int fifo;
 	int arg;
+	char name[64];
 	enum kind kind;
 	char *bytes;
 	int ret;
@@ -66,6 +84,63 @@ static struct {
 static enum kind handler_kind;
 static atomic_t handler_calls;
 static int handler_inside;
+
+static int filter_kind, rt_handler_kind;
+static unsigned int filtered;
+static atomic_t rt_data, rt_space, rt_wrong;
+
+static int filter(unsigned int fifo, const struct rtf_written *w)
+{
+	if (filter_kind == 2 && *(const char *)w->bytes[0] == 'x')
+		return -EBADMSG;
+	if (filter_kind == 3 && w->done)
+		return -EBADMSG;
+	if (w->done + w->counts[0] + w->counts[1] > w->total || !w->counts[0])
+		return -EILSEQ;
+	filtered += w->counts[0] + w->counts[1];
+	return 1;
+}
+
+static int watch_kind;
+static atomic_t watched;
+
+static int watch(unsigned int fifo, unsigned int event)
+{
+	if (watch_kind == 2 && event == RTF_OPENED)
+		return -EBADMSG;
+	if (watch_kind == 3)
+		handler_inside = rtf_destroy(fifo);
+	atomic_add(event == RTF_OPENED ? 100 : 1, &watched);
+	return 1;
+}
+
+static void echo_what_fits(unsigned int fifo, int unit)
+{
+	static char bytes[512];		/* interrupts are off, and one CPU uses it */
+	int n;
+
+	for (;;) {
+		n = min3(rtf_used(fifo), rtf_free(fifo), (int)sizeof(bytes));
+		n -= n % unit;
+		if (n <= 0 || rtf_get(fifo, bytes, n) != n)
+			return;
+		if (rtf_put(fifo, bytes, n) != n)
+			atomic_inc(&rt_wrong);
+	}
+}
+
+static void rt_handler(unsigned int fifo, unsigned int events)
+{
+	char byte;
+
+	if (rt_context() != RT_CONTEXT_IRQ)
+		atomic_inc(&rt_wrong);
+	atomic_inc(events == RTF_DATA ? &rt_data : &rt_space);
+	while (rt_handler_kind == 2 && rtf_get(fifo, &byte, 1) == 1)
+		rtf_put(fifo, &byte, 1);
+	if (rt_handler_kind > 10)
+		echo_what_fits(fifo, rt_handler_kind - 10);
+}
 
 static int handler(unsigned int fifo)
 {
@@ -106,6 +181,25 @@ static void execute(void)
 		cmd.ret = rtf_destroy(cmd.fifo);
 	} else if (!strcmp(cmd.what, "resize")) {
 		cmd.ret = rtf_resize(cmd.fifo, cmd.arg);
+	} else if (!strcmp(cmd.what, "record")) {
+		cmd.ret = rtf_set_record(cmd.fifo, cmd.arg);
+	} else if (!strcmp(cmd.what, "named")) {
+		cmd.ret = rtf_create_named(THIS_MODULE, cmd.name, cmd.fifo);
+	} else if (!strcmp(cmd.what, "find")) {
+		cmd.ret = rtf_find_named(cmd.name);
+	} else if (!strcmp(cmd.what, "nameless")) {
+		cmd.ret = rtf_find_named(NULL);
+		if (rtf_create_named(THIS_MODULE, NULL, 100) != cmd.ret)
+			cmd.ret = -EILSEQ;
+	} else if (!strcmp(cmd.what, "filter")) {
+		filter_kind = cmd.arg;
+		cmd.ret = rtf_set_filter(cmd.fifo, cmd.arg ? filter : NULL);
+	} else if (!strcmp(cmd.what, "watch")) {
+		watch_kind = cmd.arg;
+		cmd.ret = rtf_watch_writers(cmd.fifo, cmd.arg ? watch : NULL);
+	} else if (!strcmp(cmd.what, "rthandler")) {
+		rt_handler_kind = cmd.arg;
+		cmd.ret = rtf_create_rt_handler(cmd.fifo, cmd.arg ? rt_handler : NULL);
 	} else if (!strcmp(cmd.what, "handler")) {
 		cmd.ret = rtf_create_handler(cmd.fifo, cmd.kind == NONE ? NULL : handler);
 	} else if (!strcmp(cmd.what, "put") || !strcmp(cmd.what, "fill")) {
@@ -232,10 +326,39 @@ static int stream_start(const char *line)
 	return rt_timer_start(&stream.timer, rt_get_time() + stream.period);
 }
 
+/* One put that takes long. */
+static struct {
+	struct rt_timer timer;
+	unsigned int fifo;
+	int bytes;
+	char *from;
+	bool inside;
+} longest;
+
+static void long_fn(struct rt_timer *timer)
+{
+	WRITE_ONCE(longest.inside, true);
+	rtf_put(longest.fifo, longest.from, longest.bytes);
+	WRITE_ONCE(longest.inside, false);
+}
+
+static int long_start(const char *line)
+{
+	if (sscanf(line, "long %u %d", &longest.fifo, &longest.bytes) != 2 || longest.bytes < 1)
+		return -EINVAL;
+	rt_timer_cancel(&longest.timer);
+	vfree(longest.from);
+	longest.from = vzalloc(longest.bytes);
+	if (!longest.from)
+		return -ENOMEM;
+	longest.timer.fn = long_fn;
+	return rt_timer_start(&longest.timer, rt_get_time() + 30000000);
+}
+
 /* "CONTEXT WHAT FIFO REST": fill cmd and have it executed. */
 static int execute_line(char *line, size_t len)
 {
-	char context[8], rest[16] = "";
+	char context[8], rest[64] = "";
 	int at = 0;
 
 	if (sscanf(line, "%7s %15s %u%n", context, cmd.what, &cmd.fifo, &at) != 3)
@@ -247,6 +370,8 @@ static int execute_line(char *line, size_t len)
 	if (!strcmp(cmd.what, "put") || !strcmp(cmd.what, "rtput") || !strcmp(cmd.what, "over")) {
 		cmd.arg = len - at;
 		memcpy(cmd.bytes, line + at, cmd.arg);
+	} else if (!strcmp(cmd.what, "named") || !strcmp(cmd.what, "find")) {
+		strscpy(cmd.name, rest, sizeof(cmd.name));
 	} else if (!strcmp(cmd.what, "handler")) {
 		int kind = match_string(kind_names, KINDS, rest);
 
@@ -285,9 +410,23 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 		cmd.ret = atomic_xchg(&handler_calls, 0);
 	} else if (!strcmp(line, "inside")) {
 		cmd.ret = handler_inside;
+	} else if (!strcmp(line, "filtered")) {
+		cmd.ret = xchg(&filtered, 0);
+	} else if (!strcmp(line, "watched")) {
+		cmd.ret = atomic_xchg(&watched, 0);
+	} else if (!strcmp(line, "rtdata")) {
+		cmd.ret = atomic_xchg(&rt_data, 0);
+	} else if (!strcmp(line, "rtspace")) {
+		cmd.ret = atomic_xchg(&rt_space, 0);
+	} else if (!strcmp(line, "rtwrong")) {
+		cmd.ret = atomic_xchg(&rt_wrong, 0);
 	} else if (!strncmp(line, "out ", 4) || !strncmp(line, "in ", 3) ||
 		   !strncmp(line, "overstream ", 11)) {
 		cmd.ret = stream_start(line);
+	} else if (!strncmp(line, "long ", 5)) {
+		cmd.ret = long_start(line);
+	} else if (!strcmp(line, "inlong")) {
+		cmd.ret = READ_ONCE(longest.inside);
 	} else if (!strcmp(line, "streamed")) {
 		cmd.ret = stream.wrong ? -1 : READ_ONCE(stream.at);
 	} else if (!strcmp(line, "stop")) {
@@ -364,6 +503,8 @@ static void __exit fifo_test_exit(void)
 	remove_proc_entry("fifo_test", NULL);
 	rt_timer_cancel(&stream.timer);
 	rt_timer_cancel(&command_timer);
+	rt_timer_cancel(&longest.timer);
+	vfree(longest.from);
 	rt_task_delete(&command_task);
 	kvfree(cmd.bytes);
 }

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is called when Linux uses a FIFO: the thesis's handler, in the process; the RT
+ * handler, out-of-band; the filter, before a write; and the watch, at open and close. Locking
+ * order: see rtfifo.h.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <rt/context.h>
+#include "pipeline/pipeline.h"
+#include "rtfifo.h"
+
+/* Are we inside @f's handler, or its watch? Waiting for it would be for ever. */
+bool rtf_in_handler(struct rtf *f)
+{
+	return READ_ONCE(f->handler_task) == current;
+}
+
+/*
+ * The FIFO, to change its handler or watch: referenced, handler_lock taken. Neither runs meanwhile.
+ * Else an error.
+ */
+static struct rtf *rtf_hold_handlers(unsigned int fifo)
+{
+	struct rtf *f;
+	int ret = -EBUSY;
+
+	if (rt_context() != RT_CONTEXT_LINUX)
+		return ERR_PTR(-EPERM);
+	f = rtf_find(fifo);
+	if (!f)
+		return ERR_PTR(-ENODEV);
+	if (!rtf_in_handler(f)) {
+		mutex_lock(&f->handler_lock);
+		if (!f->dead)
+			return f;
+		mutex_unlock(&f->handler_lock);
+		ret = -ENODEV;
+	}
+	rtf_release(f);
+	return ERR_PTR(ret);
+}
+
+static void rtf_drop_handlers(struct rtf *f)
+{
+	mutex_unlock(&f->handler_lock);
+	rtf_release(f);
+}
+
+int rtf_create_handler(unsigned int fifo, int (*handler)(unsigned int fifo))
+{
+	struct rtf *f = rtf_hold_handlers(fifo);
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	WRITE_ONCE(f->handler, handler);
+	rtf_drop_handlers(f);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rtf_create_handler);
+
+int rtf_watch_writers(unsigned int fifo, rtf_watch_fn *watch)
+{
+	struct rtf *f = rtf_hold_handlers(fifo);
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	WRITE_ONCE(f->watch, watch);
+	rtf_drop_handlers(f);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rtf_watch_writers);
+
+int rtf_create_rt_handler(unsigned int fifo, rtf_rt_handler_fn *handler)
+{
+	struct rtf *f;
+	int ret = 0;
+
+	if (rt_context() != RT_CONTEXT_LINUX)
+		return -EPERM;
+	f = rtf_find(fifo);
+	if (!f)
+		return -ENODEV;
+	mutex_lock(&f->handler_lock);
+	if (f->dead)
+		ret = -ENODEV;
+	else
+		WRITE_ONCE(f->rt_handler, handler);
+	mutex_unlock(&f->handler_lock);
+	if (!ret)
+		rtf_sync();
+	rtf_release(f);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtf_create_rt_handler);
+
+int rtf_set_filter(unsigned int fifo, rtf_filter_fn *filter)
+{
+	struct rtf *f;
+	int ret = 0;
+
+	if (rt_context() != RT_CONTEXT_LINUX)
+		return -EPERM;
+	f = rtf_find(fifo);
+	if (!f)
+		return -ENODEV;
+	mutex_lock(&f->in.lock);
+	if (READ_ONCE(f->dead))
+		ret = -ENODEV;
+	else
+		WRITE_ONCE(f->filter, filter);
+	mutex_unlock(&f->in.lock);
+	rtf_release(f);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtf_set_filter);
+
+/* The FIFO is gone from the table: from here on nothing of its owner's is called. */
+void rtf_hooks_off(struct rtf *f)
+{
+	mutex_lock(&f->handler_lock);
+	WRITE_ONCE(f->handler, NULL);
+	WRITE_ONCE(f->watch, NULL);
+	WRITE_ONCE(f->rt_handler, NULL);
+	WRITE_ONCE(f->dead, true);
+	mutex_unlock(&f->handler_lock);
+	rtf_sync();
+
+	mutex_lock(&f->in.lock);
+	WRITE_ONCE(f->filter, NULL);
+	mutex_unlock(&f->in.lock);
+}
+
+/* @mod is going, and forgot to take its functions back from a FIFO that stays. */
+void rtf_hooks_forget(struct rtf *f, struct module *mod)
+{
+	bool handler = within_module((unsigned long)READ_ONCE(f->handler), mod);
+	bool rt_handler = within_module((unsigned long)READ_ONCE(f->rt_handler), mod);
+	bool filter = within_module((unsigned long)READ_ONCE(f->filter), mod);
+	bool watch = within_module((unsigned long)READ_ONCE(f->watch), mod);
+
+	if (!handler && !rt_handler && !filter && !watch)
+		return;
+	pr_info("rtfifo: %s left its handler of FIFO %u behind; forgotten\n", mod->name,
+		f->number);
+	if (handler)
+		rtf_create_handler(f->number, NULL);
+	if (rt_handler)
+		rtf_create_rt_handler(f->number, NULL);
+	if (filter)
+		rtf_set_filter(f->number, NULL);
+	if (watch)
+		rtf_watch_writers(f->number, NULL);
+}
+
+/*
+ * With in.lock held: what the filter says to the next @n bytes, which lie in the ring and
+ * are not committed. 0 if there is none.
+ */
+int rtf_run_filter(struct rtf *f, u32 n, u32 done, u32 total)
+{
+	struct rtf_written written = { .done = done, .total = total };
+	u8 *at;
+
+	if (!f->filter)
+		return 0;
+	written.counts[0] = min(ring_span_free(&f->in.ring, 0, &at), n);
+	written.bytes[0] = at;
+	if (written.counts[0] < n) {
+		ring_span_free(&f->in.ring, written.counts[0], &at);
+		written.bytes[1] = at;
+		written.counts[1] = n - written.counts[0];
+	}
+	return min(f->filter(f->number, &written), 0);
+}
+
+struct rtf_event {
+	struct rtf *f;
+	unsigned int event;
+};
+
+/* Out-of-band, interrupts off: so that rtf_sync() knows when it is over. */
+static void rtf_run_rt_handler(void *arg)
+{
+	struct rtf_event *e = arg;
+	rtf_rt_handler_fn *handler = READ_ONCE(e->f->rt_handler);
+
+	if (handler)
+		handler(e->f->number, e->event);
+}
+
+/*
+ * Linux has read (@event is RTF_SPACE) or written (RTF_DATA) at least one byte; perhaps not
+ * all that it wants to, and what it waits for is that the RT side takes these. Without locks.
+ */
+void rtf_tell_rt(struct rtf *f, unsigned int event)
+{
+	struct rtf_event e = { f, event };
+
+	if (READ_ONCE(f->rt_handler))
+		pl_run_oob(rtf_run_rt_handler, &e);
+}
+
+/* After a transfer, without locks: what the FIFO's handler says, or 0 if there is none. */
+int rtf_run_handler(struct rtf *f)
+{
+	int ret = 0;
+
+	if (!READ_ONCE(f->handler))
+		return 0;
+	mutex_lock(&f->handler_lock);
+	if (f->handler) {
+		WRITE_ONCE(f->handler_task, current);
+		ret = f->handler(f->number);
+		WRITE_ONCE(f->handler_task, NULL);
+	}
+	mutex_unlock(&f->handler_lock);
+	return ret;
+}
+
+/* With handler_lock held, and a watch there. */
+static int rtf_run_watch(struct rtf *f, unsigned int event)
+{
+	int ret;
+
+	WRITE_ONCE(f->handler_task, current);
+	ret = f->watch(f->number, event);
+	WRITE_ONCE(f->handler_task, NULL);
+	return ret;
+}
+
+/* A process opens: what the watch says, or 0 if there is none. */
+int rtf_tell_opened(struct rtf_file *open)
+{
+	struct rtf *f = open->f;
+	int ret = 0;
+
+	if (!READ_ONCE(f->watch))
+		return 0;
+	mutex_lock(&f->handler_lock);
+	if (f->watch) {
+		ret = min(rtf_run_watch(f, RTF_OPENED), 0);
+		open->told = ret ? NULL : f->watch;
+	}
+	mutex_unlock(&f->handler_lock);
+	return ret;
+}
+
+/* The opening ends: tell the watch that let it begin, if that is still there. */
+void rtf_tell_closed(struct rtf_file *open)
+{
+	struct rtf *f = open->f;
+
+	if (!open->told)
+		return;
+	mutex_lock(&f->handler_lock);
+	if (f->watch == open->told)
+		rtf_run_watch(f, RTF_CLOSED);
+	mutex_unlock(&f->handler_lock);
+}
