@@ -6,15 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from figures import CONDITIONS, NAMES, show_ns
+from drawings import CONDITIONS, NAMES, TWINS, show_ns
 from measure import Lateness
 from playing import MAX_DEVIATION_NS, Played
+from twins import TONE_HZ, Twin
 
 LATEST_NS = {"tick": 1_000, "task": 2_000}
 """What an RT release may be late, by kind, whatever Linux does."""
 
 HOSTILE_NS = 10_000_000
 """An hrtimer must be at least this late in the third condition, or that was not hostile."""
+
+UNSTEADY_NS = 1_000_000
+"""A program's half-wave must be at least so far off under load, or that was no load."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,23 @@ def _played(result: Played) -> Check:
     )
 
 
+def _twin(key: str, twin: Twin | None) -> Check:
+    name = f"Tone, {TWINS[key][0]}"
+    if twin is None:
+        return Check(name, False, "not played")
+    worst = twin.worst_half_off_ns()
+    found = f"half-waves of {5e8 / TONE_HZ / 1e3:.4g} us, off by up to {show_ns(worst)}"
+    if key == "naive load":
+        wanted = f"{found} (at least {show_ns(UNSTEADY_NS)} wanted)"
+        return Check(name, worst >= UNSTEADY_NS, wanted)
+    problems = twin.problems()
+    limit = f"{found} (limit {show_ns(MAX_DEVIATION_NS)})"
+    return Check(name, not problems and worst <= MAX_DEVIATION_NS, "; ".join([*problems, limit]))
+
+
 def judge(
-    lateness: Mapping[tuple[str, str], Lateness], played: Mapping[str, Played]
+    lateness: Mapping[tuple[str, str], Lateness], played: Mapping[str, Played],
+    twins: Mapping[str, Twin],
 ) -> list[Check]:
     """All checks, in the order of the report; a measurement that is missing is a failed check."""
     checks = []
@@ -70,4 +89,5 @@ def judge(
         play = played.get(condition)
         missing = Check(f"Speaker, {condition_name}", False, "not played")
         checks.append(_played(play) if play else missing)
+    checks += [_twin(key, twins.get(key)) for key in ("naive load", "driver load")]
     return checks

@@ -8,14 +8,16 @@ import html
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import figures
+import drawings
 from checks import Check
-from figures import CONDITIONS, NAMES, show_ns
+from drawings import CONDITIONS, NAMES, TWINS, show_ns
 from measure import Lateness
 from playing import Played
+from twins import Twin
 
 LatenessResults = Mapping[tuple[str, str], Lateness]
 PlayedResults = Mapping[str, Played]
+TwinResults = Mapping[str, Twin]
 
 _SHORT = {"idle": "idle", "load": "load", "irqoff": "load + 20 ms irq-off"}
 
@@ -46,7 +48,7 @@ def rows(lateness: LatenessResults, played: PlayedResults) -> list[list[str]]:
 
 
 def _right_bits(played: Played) -> int:
-    expected = figures.slope.slope_bits(played.sound)
+    expected = drawings.slope.slope_bits(played.sound)
     found = [value >> 1 & 1 for value in played.values]
     return sum(a == b for a, b in zip(found, expected, strict=False))
 
@@ -85,6 +87,11 @@ def _html_checks(checks: Sequence[Check]) -> str:
     return f'<table class="checks">{"".join(lines)}</table>'
 
 
+def _audio(path: Path) -> str:
+    data = base64.b64encode(path.read_bytes()).decode()
+    return f'<audio controls src="data:audio/wav;base64,{data}"></audio>'
+
+
 def _figure(svg: str, caption: str) -> str:
     return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
 
@@ -92,11 +99,13 @@ def _figure(svg: str, caption: str) -> str:
 def page(
     lateness: LatenessResults,
     played: PlayedResults,
+    twins: TwinResults,
     checks: Sequence[Check],
     wav: Path | None,
     kernel: str,
+    tones: Mapping[str, Path],
 ) -> str:
-    """The whole of report.html."""
+    """The whole of report.html; `wav` and `tones`, by player, are sounds to put in it."""
     histograms = {key: (result.histogram, result.max_ns) for key, result in lateness.items()}
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
@@ -111,7 +120,7 @@ def page(
         _html_checks(checks),
         "<h2>Lateness</h2>",
         _figure(
-            figures.lateness(histograms).svg(),
+            drawings.lateness(histograms).svg(),
             "Time from the moment a release was due to the first instruction of its handler or "
             "task. The hrtimer ran on the same kernel without our modules.",
         ),
@@ -123,22 +132,39 @@ def page(
         plays = {c: p.play for c, p in shown.items() if p.play}
         parts.append("<h2>The speaker</h2>")
         if wav:
-            data = base64.b64encode(wav.read_bytes()).decode()
             parts.append(
                 f"<p>What the speaker did {CONDITIONS[condition]}, rebuilt from the port writes "
                 "seen from outside of the guest:</p>"
-                f'<audio controls src="data:audio/wav;base64,{data}"></audio>'
+                f"{_audio(wav)}"
             )
         parts += [
-            _figure(figures.envelope(sample.sound).svg(), "The sound file, header included."),
+            _figure(drawings.envelope(sample.sound).svg(), "The sound file, header included."),
             _figure(
-                figures.wave_form(sample.sound, sample.play).svg(),
+                drawings.wave_form(sample.sound, sample.play).svg(),
                 "The speaker knows on and off only: on while the wave rises (thesis, Appendix B).",
             ),
             _figure(
-                figures.intervals(plays).svg(),
+                drawings.intervals(plays).svg(),
                 "One write for each byte; counts on a logarithmic scale.",
             ),
+        ]
+    if twins:
+        parts += [
+            "<h2>Its naive twin</h2>",
+            "<p>The thesis begins with a program that counts, turns the speaker on, counts, and "
+            "turns it off (Figure 2.1). The same tone, 512 Hz, by that program and by the driver:"
+            "</p>",
+            *(f"<p>{TWINS[key][0]}:</p>{_audio(path)}" for key, path in tones.items()),
+            _figure(
+                drawings.tones(twins).svg(),
+                "Left: the speaker's bit. Right: its spectrum over a quarter of a second; a steady "
+                "square wave has lines at 512 Hz and its odd multiples, and nothing between.",
+            ),
+            _html_table([["", "half-waves", "shortest", "longest", "off by"], *(
+                [TWINS[key][0], f"{len(twin.halves_ns())}", show_ns(min(twin.halves_ns())),
+                 show_ns(max(twin.halves_ns())), show_ns(twin.worst_half_off_ns())]
+                for key, twin in twins.items()
+            )]),
         ]
     loads = [
         [_SHORT[result.case.condition], NAMES[result.case.kind],

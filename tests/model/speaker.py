@@ -22,7 +22,10 @@ NOMINAL_NS = 1e9 / RATE_HZ
 DATA_BIT = 0x02
 GATE_BIT = 0x01
 
-_STAMP = struct.Struct("<IBBHq")
+NO_SAMPLE = -32768
+"""Marks the stamp of a write that puts the output to rest, or wakes it up."""
+
+_STAMP = struct.Struct("<IBBhq")
 STAMP_BYTES = _STAMP.size
 _SPEAKER_PORT, _PIT_CHANNEL_2, _PIT_MODE = 0x61, 0x42, 0x43
 
@@ -32,51 +35,68 @@ class Stamp:
     """One record of the driver's stamps FIFO (examples/speaker/README.md)."""
 
     seq: int
-    port_value: int
+    port: int
+    value: int
     sample: int
     time_ns: int
 
+    @property
+    def is_sample(self) -> bool:
+        """Whether the write was sound."""
+        return self.sample != NO_SAMPLE
+
 
 def parse_stamps(data: bytes) -> list[Stamp]:
-    """The records in `data`; raises TraceError on half a record or a non-zero reserved field."""
+    """The records in `data`; raises TraceError on half a record or a port that is none."""
     if len(data) % _STAMP.size:
         raise TraceError(f"{len(data)} bytes of stamps are no whole records of {_STAMP.size}")
-    stamps = []
-    for seq, port_value, sample, reserved, time_ns in _STAMP.iter_unpack(data):
-        if reserved:
-            raise TraceError(f"stamp {seq}: the reserved field is {reserved:#x}")
-        stamps.append(Stamp(seq, port_value, sample, time_ns))
+    stamps = [Stamp(*fields) for fields in _STAMP.iter_unpack(data)]
+    for stamp in stamps:
+        if stamp.port not in (_SPEAKER_PORT, _PIT_CHANNEL_2):
+            raise TraceError(f"stamp {stamp.seq}: port {stamp.port:#x}")
     return stamps
 
 
-def _is_start(writes: Sequence[Write]) -> bool:
-    """The four writes by which the driver turns the speaker on: 0x61, then mode and count."""
-    timer = [(_PIT_MODE, 0xB0), (_PIT_CHANNEL_2, 3), (_PIT_CHANNEL_2, 0)]
-    return (
-        len(writes) == 4
-        and writes[0].port == _SPEAKER_PORT
-        and writes[0].value & 3 == 3
-        and [(write.port, write.value) for write in writes[1:]] == timer
-    )
+_BITS = [(_PIT_MODE, 0xB0), (_PIT_CHANNEL_2, 3), (_PIT_CHANNEL_2, 0)]
+_COUNTS = [(_PIT_MODE, 0x90), (_PIT_CHANNEL_2, 1)]
 
 
-def split_plays(writes: Sequence[Write]) -> list[list[int]]:
-    """The values written to port 0x61 by the driver's handler, a list for each time it was loaded.
+def _start(writes: Sequence[Write], at: int) -> int:
+    """How many writes from `at` on set the speaker up for a play: 0x61, then mode and count; or 0."""
+    if writes[at].port != _SPEAKER_PORT or not writes[at].value & GATE_BIT:
+        return 0
+    for setup in (_BITS, _COUNTS):
+        end = at + 1 + len(setup)
+        if [(write.port, write.value) for write in writes[at + 1 : end]] == setup:
+            return end - at
+    return 0
 
-    A play begins after the writes that turn the speaker on. It ends with the next such writes
-    or, if the driver gives the speaker back, with the first that closes the gate or is the timer's.
+
+def split_plays(writes: Sequence[Write]) -> list[list[Write]]:
+    """The writes made at ticks, a list for each time that the driver set the speaker up.
+
+    A play begins after the writes that set the speaker up, for bits or for counts. It ends with
+    the next such writes or, if the driver gives the speaker back, with the first that closes the gate
+    or is the timer's mode.
     """
     writes = [w for w in writes if w.port in (_SPEAKER_PORT, _PIT_CHANNEL_2, _PIT_MODE)]
-    starts = [n for n in range(len(writes)) if _is_start(writes[n : n + 4])]
+    starts = [n for n in range(len(writes)) if _start(writes, n)]
     plays = []
     for start, end in pairwise([*starts, len(writes)]):
-        values = []
-        for write in writes[start + 4 : end]:
-            if write.port != _SPEAKER_PORT or not write.value & GATE_BIT:
+        play = []
+        for write in writes[start + _start(writes, start) : end]:
+            if write.port == _PIT_MODE or (
+                write.port == _SPEAKER_PORT and not write.value & GATE_BIT
+            ):
                 break
-            values.append(write.value)
-        plays.append(values)
+            play.append(write)
+        plays.append(play)
     return plays
+
+
+def values(play: Sequence[Write]) -> list[int]:
+    """What a play wrote to port 0x61, at ticks with sound and without."""
+    return [write.value for write in play if write.port == _SPEAKER_PORT]
 
 
 def compare_bits(values: Sequence[int], data: bytes) -> list[str]:
@@ -113,15 +133,25 @@ class Play:
         return max((abs(i - NOMINAL_NS) for i in self.intervals_ns()), default=0.0)
 
 
-def join(values: Sequence[int], stamps: Sequence[Stamp]) -> Play:
-    """Give each write its time; raises TraceError unless both sides agree on every one."""
-    if len(values) != len(stamps):
-        raise TraceError(f"{len(values)} writes outside, {len(stamps)} stamps inside of the guest")
-    for number, (value, stamp) in enumerate(zip(values, stamps, strict=True)):
+def join(writes: Sequence[Write], stamps: Sequence[Stamp]) -> list[Stamp]:
+    """The stamps, after every one has been compared with its write; raises TraceError unless both
+    sides agree on all of them. `writes` are one play's, or several's in order."""
+    if len(writes) != len(stamps):
+        raise TraceError(f"{len(writes)} writes outside, {len(stamps)} stamps inside of the guest")
+    for number, (write, stamp) in enumerate(zip(writes, stamps, strict=True)):
         if stamp.seq != number:
             raise TraceError(f"stamp {number} has the number {stamp.seq}")
-        if stamp.port_value != value:
+        if (stamp.port, stamp.value) != (write.port, write.value):
             raise TraceError(
-                f"write {number} is {value:#x} outside, {stamp.port_value:#x} inside of the guest"
+                f"write {number} is {write.value:#x} to {write.port:#x} outside, "
+                f"{stamp.value:#x} to {stamp.port:#x} inside of the guest"
             )
-    return Play(list(values), [stamp.time_ns for stamp in stamps])
+        if not stamp.is_sample and write.port != _SPEAKER_PORT:
+            raise TraceError(f"stamp {number} of port {write.port:#x} says that it is no sample")
+    return list(stamps)
+
+
+def bits_played(stamps: Sequence[Stamp]) -> Play:
+    """The sound among joined stamps of a play in bits; the output at rest is none of it."""
+    samples = [stamp for stamp in stamps if stamp.is_sample]
+    return Play([stamp.value for stamp in samples], [stamp.time_ns for stamp in samples])

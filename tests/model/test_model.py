@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 import subprocess
 import wave
@@ -24,7 +25,7 @@ def thesis_rank(x: int) -> int:
 
 def played(data: bytes, unload: bool = True) -> list[Write]:
     """The port writes of a driver that plays `data` right."""
-    writes = [Write(0x61, 0x33), Write(0x43, 0xB0), Write(0x42, 3), Write(0x42, 0)]
+    writes = [Write(0x61, 0x31), Write(0x43, 0xB0), Write(0x42, 3), Write(0x42, 0)]
     writes += [Write(0x61, 0x31 | bit << 1) for bit in slope.slope_bits(data)]
     if unload:
         writes += [Write(0x61, 0x30), Write(0x43, 0xB0), Write(0x61, 0x31), Write(0x42, 1)]
@@ -32,11 +33,11 @@ def played(data: bytes, unload: bool = True) -> list[Write]:
     return writes
 
 
-def stamped(values: list[int], period_ns: float = speaker.NOMINAL_NS) -> bytes:
+def stamped(play: list[Write], period_ns: float = speaker.NOMINAL_NS) -> bytes:
     """The stamps of those writes."""
     return b"".join(
-        struct.pack("<IBBHq", n, value, 0, 0, 1000 + round(n * period_ns))
-        for n, value in enumerate(values)
+        struct.pack("<IBBhq", n, write.port, write.value, 7, 1000 + round(n * period_ns))
+        for n, write in enumerate(play)
     )
 
 
@@ -71,8 +72,8 @@ def test_decode_agrees_with_sox() -> None:
 def test_a_right_play_is_found_and_passes(unload: bool) -> None:
     plays = speaker.split_plays(played(SPEECH, unload) + played(SPEECH[5:], unload))
     assert len(plays) == 2
-    assert speaker.compare_bits(plays[0], SPEECH) == []
-    assert speaker.compare_bits(plays[1], SPEECH[5:]) == []
+    assert speaker.compare_bits(speaker.values(plays[0]), SPEECH) == []
+    assert speaker.compare_bits(speaker.values(plays[1]), SPEECH[5:]) == []
 
 
 def test_what_linux_does_to_the_timer_before_is_no_play() -> None:
@@ -82,32 +83,54 @@ def test_what_linux_does_to_the_timer_before_is_no_play() -> None:
 
 
 def test_a_flipped_bit_is_found() -> None:
-    (values,) = speaker.split_plays(played(SPEECH))
+    (play,) = speaker.split_plays(played(SPEECH))
+    values = speaker.values(play)
     values[17] ^= speaker.DATA_BIT
     assert speaker.compare_bits(values, SPEECH) == ["1 bits differ, the first at byte 17"]
 
 
 def test_a_dropped_byte_is_found() -> None:
-    (values,) = speaker.split_plays(played(SPEECH[:40] + SPEECH[41:]))
-    assert any("547 bytes" in problem for problem in speaker.compare_bits(values, SPEECH))
+    (play,) = speaker.split_plays(played(SPEECH[:40] + SPEECH[41:]))
+    problems = speaker.compare_bits(speaker.values(play), SPEECH)
+    assert any("547 bytes" in problem for problem in problems)
 
 
 def test_join_wants_every_stamp_and_every_value() -> None:
-    (values,) = speaker.split_plays(played(SPEECH))
-    stamps = speaker.parse_stamps(stamped(values))
-    assert speaker.join(values, stamps).worst_deviation_ns() < 1.0
+    (play,) = speaker.split_plays(played(SPEECH))
+    stamps = speaker.parse_stamps(stamped(play))
+    assert speaker.bits_played(speaker.join(play, stamps)).worst_deviation_ns() < 1.0
     with pytest.raises(TraceError, match="stamps inside"):
-        speaker.join(values, stamps[:-1])
+        speaker.join(play, stamps[:-1])
     with pytest.raises(TraceError, match="stamp 3 has the number 4"):
-        speaker.join(values[:-1], stamps[:3] + stamps[4:])
-    values[9] ^= 0x20
+        speaker.join(play[:-1], stamps[:3] + stamps[4:])
     with pytest.raises(TraceError, match="write 9 is"):
-        speaker.join(values, stamps)
+        speaker.join([*play[:9], Write(0x61, play[9].value ^ 0x20), *play[10:]], stamps)
+    with pytest.raises(TraceError, match="write 9 is"):
+        speaker.join([*play[:9], Write(0x42, play[9].value), *play[10:]], stamps)
+
+
+def test_rest_is_no_sound() -> None:
+    play = [Write(0x61, 0x33), Write(0x61, 0x31), Write(0x61, 0x33)]
+    stamps = [speaker.Stamp(n, 0x61, write.value, 5, n) for n, write in enumerate(play)]
+    stamps[1] = dataclasses.replace(stamps[1], sample=speaker.NO_SAMPLE)
+    assert speaker.bits_played(speaker.join(play, stamps)).times_ns == [0, 2]
+
+
+def test_plays_in_counts_and_in_bits_are_told_apart() -> None:
+    trial = [Write(0x61, 0x31), Write(0x43, 0x90), Write(0x42, 200)]
+    counts = [Write(0x61, 0x31), Write(0x43, 0x90), Write(0x42, 1)]
+    sound = [Write(0x42, 30), Write(0x61, 0x33), Write(0x42, 31), Write(0x61, 0x31)]
+    plays = speaker.split_plays([*trial, *counts, *sound, *played(SPEECH)])
+    assert plays[0] == sound
+    assert speaker.compare_bits(speaker.values(plays[1]), SPEECH) == []
+    assert len(plays) == 2
 
 
 def test_stamps_are_whole_records() -> None:
     with pytest.raises(TraceError, match="no whole records"):
-        speaker.parse_stamps(stamped([0x31])[:-1])
+        speaker.parse_stamps(stamped([Write(0x61, 0x31)])[:-1])
+    with pytest.raises(TraceError, match="port 0x43"):
+        speaker.parse_stamps(stamped([Write(0x43, 0x31)]))
 
 
 def test_a_late_write_shows_in_the_deviation() -> None:
@@ -118,8 +141,8 @@ def test_a_late_write_shows_in_the_deviation() -> None:
 
 def test_wav_has_the_play_s_length_and_pitch(tmp_path: Path) -> None:
     # A bit that changes at every fourth write is a tone of 1024 Hz.
-    values = [0x31 | (n // 4 % 2) << 1 for n in range(8192)]
-    play = speaker.join(values, speaker.parse_stamps(stamped(values)))
+    writes = [Write(0x61, 0x31 | (n // 4 % 2) << 1) for n in range(8192)]
+    play = speaker.bits_played(speaker.join(writes, speaker.parse_stamps(stamped(writes))))
     levels = wav.samples(play)
     assert len(levels) == pytest.approx(wav.RATE_HZ, abs=1)
     rises = sum(a <= 0 < b for a, b in pairwise(levels))

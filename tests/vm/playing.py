@@ -23,10 +23,11 @@ HERE = Path(__file__).resolve().parent
 TREE = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import figures  # noqa: E402
 import measure  # noqa: E402
 import programs  # noqa: E402
 from model import speaker  # noqa: E402
-from model.porttrace import Capture, TraceError  # noqa: E402
+from model.porttrace import Capture, TraceError, Write  # noqa: E402
 
 MAX_DEVIATION_NS = 1000
 """How far an interval between two writes may be from 1/8192 s."""
@@ -44,8 +45,8 @@ class Played:
 
     condition: measure.Condition
     sound: bytes
-    values: list[int]
-    """Written to port 0x61 by the driver's handler, seen from outside."""
+    writes: list[Write]
+    """To port 0x61 by the driver's handler, seen from outside: the sound, then once to rest."""
     play: speaker.Play | None
     """The same with the guest's times; None if the two sides disagree."""
     join_error: str
@@ -53,11 +54,20 @@ class Played:
     """/sys/module/rt_speaker/stats when all had been played."""
     load: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def values(self) -> list[int]:
+        """Written to port 0x61 as sound."""
+        return speaker.values(self.writes)[:-1]
+
     def problems(self) -> list[str]:
         """What is wrong with it; empty when every bit was right and on time."""
         problems = speaker.compare_bits(self.values, self.sound)
+        if speaker.values(self.writes)[-1:] != [self.writes[-1].value & ~speaker.DATA_BIT]:
+            problems.append("the output does not rest in the end")
         if self.play is None:
             return [*problems, self.join_error]
+        if self.play.values != self.values:
+            problems.append("what the driver calls sound is not all but the last write")
         worst = self.play.worst_deviation_ns()
         if worst > MAX_DEVIATION_NS:
             problems.append(f"an interval is {worst:.0f} ns off")
@@ -98,7 +108,8 @@ def _guest_script(size: int, condition: measure.Condition, seconds: float) -> st
     # second, which is no idle guest.
     return f"""
 set -e
-modprobe rt_speaker stamps={_STAMPS_FIFO} stamps_size={size * speaker.STAMP_BYTES + 4096}
+modprobe rt_speaker raw=1 mode=slope clock=rtc stamps={_STAMPS_FIFO} \\
+    stamps_size={(size + 1) * speaker.STAMP_BYTES + 4096}
 {f"{load} > /tmp/load & load=$!" if load else "load="}
 sleep 0.1
 cat /root/sound > /dev/rtf0
@@ -108,7 +119,7 @@ for file in {stats}/*; do echo "stat ${{file##*/}} $(cat $file)"; done
 touch /tmp/stamps
 cat /dev/rtf{_STAMPS_FIFO} > /tmp/stamps & reader=$!
 for try in $(seq 100); do
-    [ $(stat -c %s /tmp/stamps) -lt {size * speaker.STAMP_BYTES} ] || break
+    [ $(stat -c %s /tmp/stamps) -lt {(size + 1) * speaker.STAMP_BYTES} ] || break
     sleep 0.1
 done
 rmmod rt_speaker
@@ -154,11 +165,11 @@ def play(
     command += ["--icount", "--busy", f"--timeout={timeout_s:g}", f"--log={out / 'console.log'}"]
     command += [f"--put={sound}:/root/sound", f"--get=/tmp/stamps:{stamps_file}"]
     command += [f"--put={programs.build('load')}"]
-    command += [f"--modules={measure._RAM_DISK} hog tactus_core tactus tactus_rm rtfifo"]
+    command += [f"--modules={figures.RAM_DISK} hog tactus_core tactus tactus_rm rtfifo"]
     command += ["--with-modules=rt_speaker"]
     script = _guest_script(len(data), condition, seconds)
     with Capture(out / "ports.txt") as capture:
-        qemu = f"{measure._UART} {shlex.join(capture.qemu_arguments)}"
+        qemu = f"{figures.UART} {shlex.join(capture.qemu_arguments)}"
         command += [f"--qemu={qemu}", "--", script]
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False
@@ -167,11 +178,11 @@ def play(
         raise PlayError(f"the bench exited with {done.returncode}:\n{done.stderr}\n{done.stdout}")
     stats, load = _parse(done.stdout)
     plays = speaker.split_plays(capture.writes())
-    if len(plays) != 1:
-        raise PlayError(f"{len(plays)} plays in the trace of port writes, not 1")
+    if len(plays) != 1 or not plays[0]:
+        raise PlayError(f"{len(plays)} plays in the trace of port writes, not 1 with sound")
     try:
-        joined: speaker.Play | None = speaker.join(
-            plays[0], speaker.parse_stamps(stamps_file.read_bytes())
+        joined: speaker.Play | None = speaker.bits_played(
+            speaker.join(plays[0], speaker.parse_stamps(stamps_file.read_bytes()))
         )
         error = ""
     except TraceError as trace_error:

@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import playing  # noqa: E402
 import programs  # noqa: E402
 from model import porttrace, slope, speaker  # noqa: E402
-from model.porttrace import TraceError  # noqa: E402
+from model.porttrace import TraceError, Write  # noqa: E402
 
 TREE = HERE.parent.parent
 RT = "tactus_core tactus rtfifo"
@@ -78,17 +78,22 @@ def test_the_checks_see_a_mistake_in_the_real_play(played: playing.Played) -> No
     assert speaker.compare_bits(played.values, played.sound[:4000] + played.sound[4001:])
     assert played.play
     stamps = [
-        speaker.Stamp(n, value, 0, time_ns)
+        speaker.Stamp(n, 0x61, value, 0, time_ns)
         for n, (value, time_ns) in enumerate(zip(played.values, played.play.times_ns, strict=True))
     ]
+    writes = played.writes[:-1]
+    wrong = Write(0x61, writes[4000].value ^ speaker.DATA_BIT)
     with pytest.raises(TraceError):
-        speaker.join(flipped, stamps)
+        speaker.join([*writes[:4000], wrong, *writes[4001:]], stamps)
     with pytest.raises(TraceError):
-        speaker.join(played.values, stamps[:4000] + stamps[4001:])
+        speaker.join(writes, stamps[:4000] + stamps[4001:])
     late = [*played.play.times_ns]
     late[4000:] = [time_ns + playing.MAX_DEVIATION_NS + 200 for time_ns in late[4000:]]
     slow = dataclasses.replace(played, play=speaker.Play(played.values, late))
     assert any("ns off" in problem for problem in slow.problems())
+    stuck = Write(0x61, played.writes[-1].value | speaker.DATA_BIT)
+    droning = dataclasses.replace(played, writes=[*played.writes[:-1], stuck])
+    assert any("rest" in problem for problem in droning.problems())
 
 
 @pytest.mark.slow
@@ -103,7 +108,7 @@ def test_linux_reads_its_clock_meanwhile(vm: Vm, short: Path, probe: Path, tmp_p
     # A seventh of a second: an access to the chip takes the emulator long.
     length = 1200
     script = f"""
-        modprobe rt_speaker && modprobe nvram
+        modprobe rt_speaker raw=1 mode=slope clock=rtc && modprobe nvram
         ./speaker_probe clock 0.25 > clock & clock=$!
         head -c {length} sound > /dev/rtf0
         while [ $(cat /sys/module/rt_speaker/stats/samples) -lt {length} ]; do sleep 0.02; done
@@ -123,8 +128,10 @@ def test_linux_reads_its_clock_meanwhile(vm: Vm, short: Path, probe: Path, tmp_p
     found = re.fullmatch(r"rounds=(\d+) wrong_times=0 wrong_ram=0", clock)
     assert found, clock
     assert int(found[1]) > 3_000
-    (values,) = speaker.split_plays(capture.writes())
+    (play,) = speaker.split_plays(capture.writes())
+    *values, rest = speaker.values(play)
     assert speaker.compare_bits(values, short.read_bytes()[:length]) == []
+    assert not rest & speaker.DATA_BIT
 
 
 def registers(line: str) -> dict[str, str]:
@@ -138,11 +145,17 @@ def registers(line: str) -> dict[str, str]:
 def test_unloading_gives_every_register_back(vm: Vm, short: Path, probe: Path) -> None:
     # Timer mode, port bits and clock rate: as Linux boots, a silent tone, one that was
     # cut off in mode 0 before its output rose, and a rate generator.
-    states = ["", "set 3 0 6", "set 0 0 9", "set 2 1 3", "set 0 1 6"]
+    states = [("", "mode=slope clock=rtc"), ("set 3 0 6", "mode=slope clock=rtc"),
+              ("set 0 0 9", "mode=pwm"), ("set 2 1 3", "mode=slope clock=rtc"),
+              ("set 0 1 6", "mode=sigma"), ("set 3 0 6", "mode=pwm clock=rtc")]
+    # Unloaded in mid-sound under a waiting writer, or after one that was killed there.
     script = "".join(
-        f"{'./speaker_probe ' + state if state else ':'}; ./speaker_probe show; modprobe rt_speaker;"
-        "head -c 500 sound > /dev/rtf0; sleep 0.02; rmmod rt_speaker; ./speaker_probe show;"
-        for state in states
+        f"{'./speaker_probe ' + state if state else ':'}; ./speaker_probe show;"
+        f"modprobe rt_speaker raw=1 size=1000 {words}; cat sound > /dev/rtf0 & writer=$!;"
+        "until [ $(cat /sys/module/rt_speaker/stats/samples) -gt 100 ]; do sleep 0.01; done;"
+        f"{'kill -9 $writer;' if number % 2 else ''}"
+        "rmmod rt_speaker; ./speaker_probe show;"
+        for number, (state, words) in enumerate(states)
     )
     done = vm(script, modules=RT, with_modules="rt_speaker",
               put={short: "/root/sound", probe: "/root/speaker_probe"})
@@ -195,7 +208,7 @@ def test_appendix_b_plays_and_unloads_in_its_own_order(
     before, writer, after, unloaded = done.stdout.splitlines()
     assert (writer, unloaded) == ("writer 1", "unloaded")
     sound = short.read_bytes()
-    first, cut, last = speaker.split_plays(capture.writes())
+    first, cut, last = map(speaker.values, speaker.split_plays(capture.writes()))
     assert speaker.compare_bits(first, sound) == []
     assert speaker.compare_bits(cut, sound[: len(cut)]) == []
     assert 100 < len(cut) < len(sound)
@@ -209,6 +222,13 @@ def test_appendix_b_plays_and_unloads_in_its_own_order(
 def test_what_cannot_be_is_refused_and_changes_nothing(vm: Vm, probe: Path) -> None:
     tries = [
         ("stamps=0", "Invalid argument"),
+        ("mode=loud", "Invalid argument"),
+        ("clock=sun", "Invalid argument"),
+        ("order=3", "Invalid argument"),
+        ("rate_hz=7999", "Invalid argument"),
+        ("rate_hz=64001", "Invalid argument"),
+        ("rate_hz=9000 clock=rtc", "Invalid argument"),
+        ("volume=401", "Invalid argument"),
         ("fifo=64", "No such device"),
         ("size=0", "Invalid argument"),
         ("size=-1", "Invalid argument"),
@@ -237,7 +257,7 @@ def test_a_second_driver_is_refused_and_the_first_plays_on(
         modprobe appendix_b
         (head -c 3000 sound; sleep 0.3; tail -c +3001 sound) > /dev/rtf0 & writer=$!
         modprobe rt_speaker 2>&1
-        modprobe rt_speaker fifo=3 2>&1
+        modprobe rt_speaker fifo=3 clock=rtc 2>&1
         wait $writer; {DRAIN} rmmod appendix_b
         cat /sys/kernel/tactus/fifos
     """
@@ -247,13 +267,14 @@ def test_a_second_driver_is_refused_and_the_first_plays_on(
     taken_fifo, taken_irq, *fifos = done.stdout.splitlines()
     assert "busy" in taken_fifo and "busy" in taken_irq
     assert len(fifos) == 1  # the head
-    (values,) = speaker.split_plays(capture.writes())
-    assert speaker.compare_bits(values, short.read_bytes()) == []
+    (play,) = speaker.split_plays(capture.writes())
+    assert speaker.compare_bits(speaker.values(play), short.read_bytes()) == []
 
 
 def test_the_line_of_a_linux_driver_is_refused(vm: Vm, probe: Path) -> None:
     """Where tactus must not take interrupt 8 from Linux, the driver says so and leaves."""
-    script = "./speaker_probe show; modprobe rt_speaker 2>&1; ./speaker_probe show; cat /sys/kernel/tactus/fifos"
+    script = """./speaker_probe show; modprobe rt_speaker clock=rtc 2>&1; ./speaker_probe show
+        cat /sys/kernel/tactus/fifos"""
     done = vm(script, modules="tactus_core tactus take_irq=-1 rtfifo", with_modules="rt_speaker",
               put={probe: "/root/speaker_probe"})
     before, refusal, after, *fifos = done.stdout.splitlines()

@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 import svg
-from model import slope
+from model import slope, spectrum
 from model.speaker import NOMINAL_NS, RATE_HZ, Play
+from twins import Twin
 
 COLOURS = {"tick": "#0b6e4f", "task": "#2d6cdf", "hrtimer": "#c8401a"}
 NAMES = {
@@ -20,6 +21,12 @@ CONDITIONS = {
     "idle": "idle",
     "load": "under load",
     "irqoff": "under load, interrupts off for 20 ms at a time",
+}
+
+TWINS = {
+    "naive idle": ("Linux program (Figure 2.1), idle", "#8a6d1a"),
+    "naive load": ("Linux program (Figure 2.1), under load", COLOURS["hrtimer"]),
+    "driver load": ("rt_speaker, under load", COLOURS["tick"]),
 }
 
 _DECADES = (1, 8)  # 10 ns to 100 ms
@@ -166,4 +173,45 @@ def envelope(sound: bytes, columns: int = 770) -> svg.Drawing:
         if part:
             low, high = min(part) / peak * 50, max(part) / peak * 50
             picture.box(60 + column, 55 - high, 1, max(high - low, 1), COLOURS["task"])
+    return picture
+
+
+def tones(twins: Mapping[str, Twin]) -> svg.Drawing:
+    """Wave form and spectrum of the tone by each player, a row each."""
+    left, wave, gap, across, panel, row_height = 20, 330, 70, 410, 110, 168
+    span_ns, seconds, to_hz, floor_db = 25e6, 0.25, 4000, -70
+    picture = svg.Drawing(860, 30 + row_height * len(TWINS), "The tone by each player")
+    spectrum_left = left + wave + gap
+    for row, (name, (title, colour)) in enumerate(TWINS.items()):
+        base = 50 + row * row_height + panel
+        picture.text(left, base - panel - 12, title, bold=True)
+        if name not in twins:
+            picture.text(left, base - panel / 2, "not played")
+            continue
+        play = twins[name].play
+        start = play.times_ns[0]
+        points: list[tuple[float, float]] = []
+        ends = [*play.times_ns[1:], play.times_ns[-1]]
+        for bit, begin, end in zip(play.bits, play.times_ns, ends, strict=True):
+            if begin - start >= span_ns:
+                break
+            y = base - 20 - (panel - 40) * bit
+            points += [(left + min(at - start, span_ns) / span_ns * wave, y) for at in (begin, end)]
+        picture.path(points, colour, 1.4)
+        picture.line(left, base, left + wave, base)
+        picture.text(left, base + 16, f"{span_ns / 1e6:g} ms", size=11)
+        for mark in range(0, to_hz + 1, 1000):
+            x = spectrum_left + mark / to_hz * across
+            picture.line(x, base, x, base - panel, svg.FAINT, 0.6)
+            picture.text(x, base + 16, f"{mark} Hz", size=11, anchor="middle")
+        for mark in range(floor_db + 10, 1, 20):
+            y = base - panel * (1 - mark / floor_db)
+            picture.line(spectrum_left, y, spectrum_left + across, y, svg.FAINT, 0.6)
+            picture.text(spectrum_left - 6, y + 4, f"{mark} dB", size=11, anchor="end")
+        levels = spectrum.amplitudes_db(play, start, seconds, to_hz)
+        picture.path(
+            [(spectrum_left + hz / to_hz * across, base - panel * max(0.0, 1 - db / floor_db))
+             for hz, db in levels],
+            colour, 1.0,
+        )
     return picture

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The speaker's ALSA card on a stock kernel with sound, heard from outside of the guest."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import struct
+import sys
+import wave
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import programs  # noqa: E402
+from model import porttrace  # noqa: E402
+
+RATE_HZ = 8192
+FRAMES = 3 * 1024
+STATS = "/sys/module/rt_speaker/stats"
+DEVICE = "/dev/snd/pcmC0D0p"
+
+# Each step between marks; the tone once as a file and once by ALSA, and then what must be refused.
+STEPS = {
+    "file": f"cat tone.wav > /dev/rtf0; until [ $(cat {STATS}/frames) -ge {FRAMES} ]; do sleep 0.05; done",
+    "card": "modprobe rt_speaker_alsa && cat /proc/asound/cards",
+    "alsa": f"./pcm_play --period 512 {DEVICE} s16 {RATE_HZ} tone",
+    "sounded": f"cat {STATS}/frames",
+    "drop": f"echo 1 > /sys/module/rt_speaker/control/clear; "
+            f"./pcm_play --period 256 --stop-after 4096 {DEVICE} s16 {RATE_HZ} tone",
+    "after drop": f"cat {STATS}/frames; sleep 0.2; cat {STATS}/frames",
+    "writer": f"sleep 1000 > /dev/rtf0 & sleep 0.1; ./pcm_play {DEVICE} s16 {RATE_HZ} tone 2>&1; "
+              "kill $!; wait $! 2> /dev/null",
+    "in use": "sleep 1000 > /dev/snd/pcmC0D0p & sleep 0.1; rmmod rt_speaker_alsa 2>&1; rmmod rt_speaker 2>&1; "
+              "kill $!; wait $! 2> /dev/null",
+    "unload": "rmmod rt_speaker_alsa && rmmod rt_speaker && cat /proc/asound/cards /sys/kernel/tactus/fifos",
+}
+
+
+def tone() -> bytes:
+    """512 Hz as 16-bit frames: a triangle, every step of it another level."""
+    levels = [abs(n % 16 - 8) * 6000 - 24000 + n % 7 for n in range(FRAMES)]
+    return struct.pack(f"<{FRAMES}h", *levels)
+
+
+@pytest.mark.slow
+def test_the_card(vm: Any, tmp_path: Path) -> None:
+    """What ALSA plays comes out write for write as the same file through /dev/rtf0."""
+    (tmp_path / "tone").write_bytes(tone())
+    with wave.open(str(tmp_path / "tone.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE_HZ)
+        file.writeframes(tone())
+    script = "\n".join(f"{command}\necho '=== {name}'" for name, command in STEPS.items())
+    with porttrace.Capture(tmp_path / "ports") as capture:
+        done = vm(script, modules="snd_pcm tactus_core tactus rtfifo rt_speaker mode=pwm",
+                  with_modules="rt_speaker_alsa", flavour="generic", icount=True,
+                  put=[tmp_path / "tone", tmp_path / "tone.wav", programs.build("pcm_play")],
+                  qemu=shlex.join(capture.qemu_arguments))
+    parts = re.split(r"=== ([\w ]+)\n", done.stdout)
+    said = dict(zip(parts[1::2], parts[0::2], strict=False))
+    assert list(said) == list(STEPS), done.stdout + done.stderr
+
+    assert "[RTSpeaker" in said["card"]
+    alsa = dict(word.split("=") for word in said["alsa"].split())
+    assert (alsa["rate"], alsa["underruns"], alsa["backward"]) == (str(RATE_HZ), "0", "0")
+    assert int(alsa["moves"]) >= 2  # of the four looks while the buffer was full
+    # A drain ends when the last frame has sounded, and looks for that every few ms.
+    assert 0 <= float(alsa["ms"]) - FRAMES / RATE_HZ * 1000 < 60
+    assert int(said["sounded"]) == 2 * FRAMES
+
+    dropped = dict(word.split("=") for word in said["drop"].split())
+    frames, later = map(int, said["after drop"].split())
+    assert 900 < frames == later < 1400, "a dropped stream goes on sounding"
+    assert dropped["frames"] == "2048"
+    assert "busy" in said["writer"]
+    assert said["in use"].count("can't unload") == 2
+    assert "no soundcards" in said["unload"] and "rt_speaker" not in said["unload"]
+
+    samples = plays(capture.writes())
+    assert len(samples) >= 3, [len(play) for play in samples]
+    by_file, by_alsa, cut = samples[:3]
+    assert len(by_file) > FRAMES * 1.9  # two ticks a frame
+    assert len(by_alsa) == len(by_file) and same(by_alsa, by_file)
+    assert 1800 < len(cut) < 2800 and same(cut, by_file[:len(cut)])
+    assert not same(by_alsa[2:], by_file[:-2])  # the same a frame later, so that this can fail
+    assert not same([*by_alsa[:999], by_alsa[999] + 2, *by_alsa[1000:]], by_file)
+
+
+def same(a: list[int], b: list[int]) -> bool:
+    """Are these the counts of one sound? The part of a count that is left over goes to the next one.
+
+    So with the same samples the sums differ by less than a count each way, wherever they began.
+    """
+    return all(abs(left - right) <= 1 for left, right in zip(accumulate(a), accumulate(b), strict=True))
+
+
+def plays(writes: list[porttrace.Write]) -> list[list[int]]:
+    """The counts loaded into the timer between one rest of the output and the next."""
+    found: list[list[int]] = [[]]
+    for write in writes:
+        if write.port == 0x42:
+            found[-1].append(write.value)
+        elif found[-1]:
+            found.append([])
+    return [play for play in found if len(play) > 100]
