@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run a tapping experiment on the real-time loop (rt_tap), and write down what happened.
+
+Hands the experiment's parameters over, begins, shows taps and asynchronies, and at the end
+writes text, BIDS events, a MIDI file and a certificate of how well the loop kept time. ^C ends the
+trial. It cannot disturb the loop: if it dies, the trial goes on, and --attach takes it over.
+
+With --check it only says of each file whether it is right, with line and column of what is not.
+The language is in docs/tap-language.md, the files are in docs/tap.md.
+"""
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tactus.errors import ToolError
+from tactus.machine import Machine
+from tactus.tap import session, tapfile
+from tactus.tap.companion import Loop, stop_trial
+from tactus.tap.experiment import read_experiment
+
+HELP = "run a tapping experiment"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="*", type=Path, metavar="RUN.ftap", help="the experiment")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--check", action="store_true", help="only say whether files are right")
+    what.add_argument("--attach", action="store_true",
+                      help="take over the trial that runs, or whose records nobody has read")
+    what.add_argument("--stop", action="store_true", help="end the trial that runs")
+    what.add_argument("--export", type=Path, metavar="RECORDS",
+                      help="make the files of a trial once more from its records")
+    parser.add_argument("--out", type=Path, default=Path("."), metavar="DIR",
+                        help="where the files go (default: here)")
+    parser.add_argument("--discard", action="store_true",
+                        help="forget records that nobody has read")
+    parser.add_argument("--quiet", action="store_true", help="show nothing while it runs")
+    parser.add_argument("--json", action="store_true", help="the certificate as a JSON object")
+
+
+def check(path: Path) -> bool:
+    """Say of one file whether it is right."""
+    try:
+        found = tapfile.read(path)
+    except ToolError as problem:
+        print(problem, file=sys.stderr)
+        return False
+    if found.warnings:
+        print(found.warnings, file=sys.stderr)
+    print(f"{path}: right: {len(found.set)} parameters, {len(found.triggers)} triggers")
+    return True
+
+
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise ToolError(f"{path}: {problem.strerror}") from problem
+
+
+def run(args: argparse.Namespace, machine: Machine) -> int:
+    if args.check and args.file:
+        return 0 if all([check(path) for path in args.file]) else 1
+    wanted = 0 if args.attach or args.stop or args.export else 1
+    if len(args.file) != wanted:
+        raise ToolError("name one experiment" if wanted else "that wants no experiment", 2)
+    if args.stop:
+        stop_trial(machine)
+        return 0
+    make_folder(args.out)
+    if args.export:
+        return session.export(args.export, args.out, args.json)
+    experiment = None if args.attach else read_experiment(args.file[0])
+    if experiment and experiment.warnings:
+        print(experiment.warnings, file=sys.stderr)
+    with Loop(machine) as loop:
+        file, first = (session.take_over(machine, loop, args.out) if experiment is None else
+                       session.begin(machine, loop, experiment, args.out, args.discard))
+        session.watch(machine, loop, file, first, args.quiet)
+        return session.finish(file, args.out, loop.port_stats(), args.json)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tapping experiments: what `tactus tap` and `tactus tap-report` are made of."""
