@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,11 @@ PUBLIC = TOP / "kernel/include/rt"
 Errors = dict[str, set[str]]
 
 # Static inlines over Linux's own functions, and what a policy is given: no misuse to list.
-NOT_LISTED = re.compile(r"rt_post|rt_rq_|rt_get_time|rt_context|rt_task_self")
+NOT_LISTED = re.compile(r"rt_post|rt_rq_|rt_get_time|rt_ns_to|rt_ticks_to|rt_to_mono|rt_from_mono|rt_context|rt_task_self")
+
+
+sys.path.insert(0, str(TOP / "tests/unit"))
+import state_rows  # noqa: E402
 
 
 def kernel_docs() -> dict[str, str]:
@@ -102,3 +107,38 @@ def test_the_readme_example_builds(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "warning" not in done.stdout
     assert (tmp_path / "beat.ko").exists()
+
+
+def test_the_states_tests_go_by_are_those_of_the_page() -> None:
+    made = state_rows.header((TOP / "docs/pipeline.md").read_text())
+    assert made == (TOP / "tests/unit/state_rows.h").read_text(), \
+        "run tests/unit/state_rows.py > tests/unit/state_rows.h"
+
+
+def test_a_changed_state_would_be_seen() -> None:
+    page = (TOP / "docs/pipeline.md").read_text()
+    changed = page.replace("| kernel | yes | is logged |", "| kernel | yes | runs now |")
+    assert changed != page
+    assert state_rows.header(changed) != state_rows.header(page)
+
+
+def test_the_tap_language_is_that_of_the_loop() -> None:
+    subprocess.run(["make", "-s", "-C", TOP, "tapfile"], check=True)
+    done = subprocess.run([TOP / "build/host/tactus-tapfile", "--reference"], text=True,
+                          capture_output=True, check=True)
+    page = (TOP / "docs/tap-language.md").read_text()
+    section = page.split("## All parameters\n", 1)[1].split("\n## ", 1)[0]
+    assert "###" + section.split("###", 1)[1] == done.stdout, \
+        "put what build/host/tactus-tapfile --reference prints there"
+
+
+def test_the_example_of_the_tap_language_is_right(tmp_path: Path) -> None:
+    page = (TOP / "docs/tap-language.md").read_text()
+    section = page.split("## Example\n", 1)[1].split("\n## ", 1)[0]
+    example = tmp_path / "example.ftap"
+    example.write_text("".join(re.findall(r"^    (.*\n)", section, re.MULTILINE)))
+    subprocess.run(["make", "-s", "-C", TOP, "tapfile"], check=True)
+    done = subprocess.run([TOP / "build/host/tactus-tapfile", example], text=True,
+                          capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "END_EXP" in example.read_text()
