@@ -71,7 +71,7 @@ int rtf_resize(unsigned int fifo, int new_size)
 	f = rtf_find(fifo);
 	if (!f)
 		return -ENODEV;
-	ret = rtf_resize_this(f, new_size);
+	ret = rtf_in_filter(f) ? -EBUSY : rtf_resize_this(f, new_size);
 	rtf_release(f);
 	return ret;
 }
@@ -111,7 +111,7 @@ int rtf_set_record(unsigned int fifo, int record_bytes)
 	f = rtf_find(fifo);
 	if (!f)
 		return -ENODEV;
-	ret = rtf_record_this(f, record_bytes);
+	ret = rtf_in_filter(f) ? -EBUSY : rtf_record_this(f, record_bytes);
 	rtf_release(f);
 	return ret;
 }

@@ -296,7 +296,7 @@ static int rtf_end(unsigned int fifo, bool users_only)
 	f = rtf_table[fifo];
 	if (!f)
 		ret = -ENODEV;
-	else if (rtf_in_handler(f) || (users_only && !f->by_user))
+	else if (rtf_in_hook(f) || (users_only && !f->by_user))
 		ret = -EBUSY;
 	if (!ret) {
 		WRITE_ONCE(rtf_table[fifo], NULL);

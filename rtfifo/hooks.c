@@ -10,18 +10,26 @@
 #include "pipeline/pipeline.h"
 #include "rtfifo.h"
 
-/* Are we inside @f's handler, or its watch? Waiting for it would be for ever. */
-bool rtf_in_handler(struct rtf *f)
+/* Are we inside @f's filter, with its in.lock held? */
+bool rtf_in_filter(struct rtf *f)
 {
-	return READ_ONCE(f->handler_task) == current;
+	return READ_ONCE(f->filter_task) == current;
+}
+
+/* Are we inside @f's handler, watch or filter? Waiting for it would be for ever. */
+bool rtf_in_hook(struct rtf *f)
+{
+	return READ_ONCE(f->handler_task) == current || rtf_in_filter(f);
 }
 
 /*
- * The FIFO, to change its handler or watch: referenced, handler_lock taken. Neither runs meanwhile.
- * Else an error.
+ * The FIFO, alive and referenced, to change what it calls: with in.lock taken for the filter, which
+ * a handler may change, and with handler_lock for the others. None of those runs meanwhile, but for
+ * the RT handler. Else an error.
  */
-static struct rtf *rtf_hold_handlers(unsigned int fifo)
+static struct rtf *rtf_hold(unsigned int fifo, bool filter)
 {
+	struct mutex *lock;
 	struct rtf *f;
 	int ret = -EBUSY;
 
@@ -30,88 +38,68 @@ static struct rtf *rtf_hold_handlers(unsigned int fifo)
 	f = rtf_find(fifo);
 	if (!f)
 		return ERR_PTR(-ENODEV);
-	if (!rtf_in_handler(f)) {
-		mutex_lock(&f->handler_lock);
-		if (!f->dead)
+	if (!(filter ? rtf_in_filter(f) : rtf_in_hook(f))) {
+		lock = filter ? &f->in.lock : &f->handler_lock;
+		mutex_lock(lock);
+		if (!READ_ONCE(f->dead))
 			return f;
-		mutex_unlock(&f->handler_lock);
+		mutex_unlock(lock);
 		ret = -ENODEV;
 	}
 	rtf_release(f);
 	return ERR_PTR(ret);
 }
 
-static void rtf_drop_handlers(struct rtf *f)
-{
-	mutex_unlock(&f->handler_lock);
-	rtf_release(f);
-}
-
 int rtf_create_handler(unsigned int fifo, int (*handler)(unsigned int fifo))
 {
-	struct rtf *f = rtf_hold_handlers(fifo);
+	struct rtf *f = rtf_hold(fifo, false);
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
 	WRITE_ONCE(f->handler, handler);
-	rtf_drop_handlers(f);
+	mutex_unlock(&f->handler_lock);
+	rtf_release(f);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(rtf_create_handler);
 
 int rtf_watch_writers(unsigned int fifo, rtf_watch_fn *watch)
 {
-	struct rtf *f = rtf_hold_handlers(fifo);
+	struct rtf *f = rtf_hold(fifo, false);
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
 	WRITE_ONCE(f->watch, watch);
-	rtf_drop_handlers(f);
+	mutex_unlock(&f->handler_lock);
+	rtf_release(f);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(rtf_watch_writers);
 
 int rtf_create_rt_handler(unsigned int fifo, rtf_rt_handler_fn *handler)
 {
-	struct rtf *f;
-	int ret = 0;
+	struct rtf *f = rtf_hold(fifo, false);
 
-	if (rt_context() != RT_CONTEXT_LINUX)
-		return -EPERM;
-	f = rtf_find(fifo);
-	if (!f)
-		return -ENODEV;
-	mutex_lock(&f->handler_lock);
-	if (f->dead)
-		ret = -ENODEV;
-	else
-		WRITE_ONCE(f->rt_handler, handler);
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	WRITE_ONCE(f->rt_handler, handler);
 	mutex_unlock(&f->handler_lock);
-	if (!ret)
-		rtf_sync();
+	rtf_sync();
 	rtf_release(f);
-	return ret;
+	return 0;
 }
 EXPORT_SYMBOL_GPL(rtf_create_rt_handler);
 
 int rtf_set_filter(unsigned int fifo, rtf_filter_fn *filter)
 {
-	struct rtf *f;
-	int ret = 0;
+	struct rtf *f = rtf_hold(fifo, true);
 
-	if (rt_context() != RT_CONTEXT_LINUX)
-		return -EPERM;
-	f = rtf_find(fifo);
-	if (!f)
-		return -ENODEV;
-	mutex_lock(&f->in.lock);
-	if (READ_ONCE(f->dead))
-		ret = -ENODEV;
-	else
-		WRITE_ONCE(f->filter, filter);
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	WRITE_ONCE(f->filter, filter);
 	mutex_unlock(&f->in.lock);
 	rtf_release(f);
-	return ret;
+	return 0;
 }
 EXPORT_SYMBOL_GPL(rtf_set_filter);
 
@@ -160,6 +148,7 @@ void rtf_hooks_forget(struct rtf *f, struct module *mod)
 int rtf_run_filter(struct rtf *f, u32 n, u32 done, u32 total)
 {
 	struct rtf_written written = { .done = done, .total = total };
+	int ret;
 	u8 *at;
 
 	if (!f->filter)
@@ -171,7 +160,10 @@ int rtf_run_filter(struct rtf *f, u32 n, u32 done, u32 total)
 		written.bytes[1] = at;
 		written.counts[1] = n - written.counts[0];
 	}
-	return min(f->filter(f->number, &written), 0);
+	WRITE_ONCE(f->filter_task, current);
+	ret = f->filter(f->number, &written);
+	WRITE_ONCE(f->filter_task, NULL);
+	return min(ret, 0);
 }
 
 struct rtf_event {

@@ -33,7 +33,7 @@
  * An open file holds a reference to the FIFO it opened. A destroyed FIFO lives on,
  * dead, until its last file is closed.
  *
- * Locking order: rtf_table_lock; then, of one FIFO, handler_lock; out.lock; in.lock.
+ * Locking order: of one FIFO, handler_lock; out.lock; in.lock; and rtf_table_lock last.
  * A process's mmap_lock comes before out.lock, and is never taken with it held.
  * rtf_table_lock is not held while waiting for handlers or CPUs. The RT end takes none.
  */
@@ -91,6 +91,7 @@ struct rtf {
 	struct task_struct *handler_task;	/* who runs it now */
 	rtf_watch_fn *watch;		/* under handler_lock */
 	rtf_filter_fn *filter;		/* under in.lock, held while it runs */
+	struct task_struct *filter_task;	/* who runs it now */
 	rtf_rt_handler_fn *rt_handler;	/* run with interrupts off: rtf_sync() waits for it */
 };
 
@@ -117,7 +118,8 @@ void rtf_sync(void);
 int rtf_table_init(unsigned int count);
 void rtf_table_exit(void);
 
-bool rtf_in_handler(struct rtf *f);
+bool rtf_in_filter(struct rtf *f);
+bool rtf_in_hook(struct rtf *f);
 void rtf_hooks_off(struct rtf *f);
 void rtf_hooks_forget(struct rtf *f, struct module *mod);
 int rtf_run_filter(struct rtf *f, u32 n, u32 done, u32 total);

@@ -53,8 +53,8 @@ int rtf_create(unsigned int fifo, int size);
  *
  * Waits until every CPU has run Linux for a moment.
  *
- * Context: Linux process; may sleep. Not from the FIFO's own handler.
- * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler),
+ * Context: Linux process; may sleep. Not from the FIFO's own handler, watch or filter.
+ * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler, watch or filter),
  * -EPERM (called from RT code).
  * Source: thesis, A.2.
  */
@@ -67,10 +67,11 @@ int rtf_destroy(unsigned int fifo);
  *
  * The RT side may go on meanwhile. Waits until every CPU has run Linux for a moment.
  *
- * Context: Linux process; may sleep.
+ * Context: Linux process; may sleep. Not from the FIFO's own filter.
  * Return: 0, or -EINVAL (size, or less than a record), -ENODEV (no such FIFO), -ENOSPC
  * (more data in it than @new_size, in one of the directions), -EBUSY (a process has
- * claimed it), -ENOMEM, -EPERM (called from RT code); on an error nothing has changed.
+ * claimed it, or called from its filter), -ENOMEM, -EPERM (called from RT code); on an
+ * error nothing has changed.
  * Source: thesis, A.2.
  */
 int rtf_resize(unsigned int fifo, int new_size);
@@ -87,9 +88,9 @@ int rtf_resize(unsigned int fifo, int new_size);
  * On return the handler there was is not running any more. A handler whose module
  * is unloaded is forgotten.
  *
- * Context: Linux process; may sleep. Not from the FIFO's own handler.
- * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler), -EPERM
- * (called from RT code).
+ * Context: Linux process; may sleep. Not from the FIFO's own handler, watch or filter.
+ * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler, watch or filter),
+ * -EPERM (called from RT code); on an error nothing has changed.
  * Source: thesis, A.2.
  */
 int rtf_create_handler(unsigned int fifo, int (*handler)(unsigned int fifo));
@@ -128,10 +129,10 @@ int rtf_find_named(const char *name);
  * whole ones. The RT side may go on meanwhile. Waits until every CPU has run Linux
  * for a moment.
  *
- * Context: Linux process; may sleep.
+ * Context: Linux process; may sleep. Not from the FIFO's own filter.
  * Return: 0, or -EINVAL (negative, or more than the FIFO's size), -ENODEV (no such FIFO),
- * -EBUSY (it does not hold a whole number of them, or a process has claimed it), -EPERM
- * (called from RT code).
+ * -EBUSY (it does not hold a whole number of them, or a process has claimed it, or called
+ * from its filter), -EPERM (called from RT code).
  */
 int rtf_set_record(unsigned int fifo, int record_bytes);
 
@@ -163,8 +164,9 @@ struct rtf_written {
  * On return the filter there was is not running any more. A filter whose module is
  * unloaded is forgotten. One call at a time per FIFO.
  *
- * Context: Linux process; may sleep. Not from a filter.
- * Return: 0, or -ENODEV (no such FIFO), -EPERM (called from RT code).
+ * Context: Linux process; may sleep. Not from the FIFO's own filter; its handler and watch may.
+ * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its filter), -EPERM (called
+ * from RT code); on an error nothing has changed.
  */
 int rtf_set_filter(unsigned int fifo,
 		   int (*filter)(unsigned int fifo, const struct rtf_written *written));
@@ -185,9 +187,9 @@ int rtf_set_filter(unsigned int fifo,
  * Who opens for reading only is not told of. On return the watch there was is not running any
  * more. A watch whose module is unloaded is forgotten.
  *
- * Context: Linux process; may sleep. Not from the FIFO's own handler or watch.
- * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler or watch), -EPERM
- * (called from RT code).
+ * Context: Linux process; may sleep. Not from the FIFO's own handler, watch or filter.
+ * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler, watch or filter),
+ * -EPERM (called from RT code); on an error nothing has changed.
  */
 int rtf_watch_writers(unsigned int fifo, int (*watch)(unsigned int fifo, unsigned int event));
 
@@ -206,8 +208,9 @@ int rtf_watch_writers(unsigned int fifo, int (*watch)(unsigned int fifo, unsigne
  * handler there was is not running any more; waits until every CPU has run Linux for a
  * moment. A handler whose module is unloaded is forgotten.
  *
- * Context: Linux process; may sleep.
- * Return: 0, or -ENODEV (no such FIFO), -EPERM (called from RT code).
+ * Context: Linux process; may sleep. Not from the FIFO's own handler, watch or filter.
+ * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler, watch or filter),
+ * -EPERM (called from RT code); on an error nothing has changed.
  */
 int rtf_create_rt_handler(unsigned int fifo,
 			  void (*handler)(unsigned int fifo, unsigned int events));

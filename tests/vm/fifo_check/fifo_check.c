@@ -638,15 +638,35 @@ static void test_handler_inside(void)
 {
 	int fd;
 
-	CHECK_EQ(rt("linux create 0 10"), 0);
+	CHECK_EQ(rt("linux create 0 100"), 0);
 	fd = dev(0, O_RDWR | O_NONBLOCK);
-	CHECK_EQ(rt("linux handler 0 destroy"), 0);
+	CHECK_EQ(rt("linux rthandler 0 1"), 0);
+	CHECK_EQ(rt("linux watch 0 1"), 0);
+	CHECK_EQ(rt("linux filter 0 1"), 0);
+	CHECK_EQ(rt("linux handler 0 change"), 0);
 	CHECK_EQ(write(fd, "abc", 3), 3);
-	CHECK_EQ(rt("inside"), -EBUSY);
-	CHECK_EQ(rt("linux handler 0 replace"), 0);
-	CHECK_EQ(write(fd, "abc", 3), 3);
-	CHECK_EQ(rt("inside"), -EBUSY);
-	rt_expect("linux", 0, "abcabc");
+	CHECK_EQ(rt("inside"), REFUSED_INSIDE_HANDLER);
+	rt_expect("linux", 0, "abc");
+
+	/* Each of them is still there. */
+	rt("rtdata");
+	rt("watched");
+	rt("filtered");
+	CHECK_EQ(rt("calls"), 1);
+	CHECK_EQ(write(dev(0, O_WRONLY), "defg", 4), 4);
+	CHECK_EQ(rt("rtdata"), 1);
+	CHECK_EQ(rt("watched"), 100);
+	CHECK_EQ(rt("filtered"), 4);
+	CHECK_EQ(rt("calls"), 1);
+
+	CHECK_EQ(rt("linux handler 0 count"), 0);
+	CHECK_EQ(rt("linux filter 0 4"), 0);
+	CHECK_EQ(write(fd, "hij", 3), 3);
+	CHECK_EQ(rt("inside"), REFUSED_INSIDE_FILTER);
+	CHECK_EQ(rt("rtdata"), 1);
+	CHECK_EQ(rt("filtered"), 3);
+	CHECK_EQ(rt("calls"), 1);
+	rt_expect("linux", 0, "defghij");
 }
 
 static void write_one(int fd)

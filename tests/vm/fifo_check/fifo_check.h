@@ -101,6 +101,10 @@ static inline int rt(const char *format, ...)
 	return ret;
 }
 
+/* The changes to a FIFO that are refused from inside of its own functions, as "inside" tells them. */
+#define REFUSED_INSIDE_HANDLER 0xf	/* and watch: handler, watch, RT handler, destroy */
+#define REFUSED_INSIDE_FILTER 0x7f	/* filter, resize, record, too */
+
 /* Get @n bytes in some context and compare them. */
 static inline void rt_expect(const char *context, int fifo, const char *text)
 {

@@ -9,12 +9,12 @@
  *	CONTEXT create FIFO SIZE	CONTEXT is linux, irq (an RT timer's function)
  *	CONTEXT destroy FIFO		or task (an RT task)
  *	CONTEXT resize FIFO SIZE
- *	CONTEXT handler FIFO KIND	none count fail get slow destroy replace
+ *	CONTEXT handler FIFO KIND	none count fail get slow change: tries to change the FIFO it is of
  *	CONTEXT record FIFO BYTES
  *	CONTEXT named SIZE NAME		rtf_create_named
  *	CONTEXT find 0 NAME		rtf_find_named
  *	CONTEXT filter FIFO KIND	0 none, 1 pass, 2 refuse what begins with an x, 3 all but the
- *					first part of a write
+ *					first part of a write, 4 try to change the FIFO
  *	CONTEXT rthandler FIFO KIND	0 none, 1 count, 2 echo: what can be got is put; 10 + N: the same
  *					for what fits, N bytes at a time
  *	CONTEXT put FIFO BYTES		the rest of the command, to its end
@@ -25,9 +25,10 @@
  *	CONTEXT flush / used / free / isempty FIFO
  *	CONTEXT fill FIFO COUNT		put of COUNT bytes 'x'
  *	CONTEXT null FIFO		put from and get to a null pointer: put's result
- *	CONTEXT watch FIFO KIND		0 none, 1 count, 2 refuse the opening, 3 destroy the FIFO
+ *	CONTEXT watch FIFO KIND		0 none, 1 count, 2 refuse the opening, 3 try to change the FIFO
  *	calls				handler calls so far; resets the count
- *	inside				what the handler's own call returned
+ *	inside				what get counted; that slow is over; what the changes that were
+ *					tried are, see changes_refused()
  *	filtered			bytes that the filter saw and let pass; resets the count
  *	watched				100 * openings + closings that the watch was told of; resets
  *					the count
@@ -60,10 +61,10 @@
 
 #define MAX_BYTES 65536
 
-enum kind { NONE, COUNT, FAIL, GET, SLOW, DESTROY, REPLACE, KINDS };
+enum kind { NONE, COUNT, FAIL, GET, SLOW, CHANGE, KINDS };
 
 static const char *const kind_names[KINDS] = {
-	"none", "count", "fail", "get", "slow", "destroy", "replace"
+	"none", "count", "fail", "get", "slow", "change"
 };
 
 /* One command at a time; what follows is its. */
@@ -89,8 +90,25 @@ static int filter_kind, rt_handler_kind;
 static unsigned int filtered;
 static atomic_t rt_data, rt_space, rt_wrong;
 
+/* From inside of one of the FIFO's functions: a bit for each change that is refused with EBUSY. */
+static int changes_refused(unsigned int fifo, int (*filter)(unsigned int, const struct rtf_written *))
+{
+	int results[] = {
+		rtf_create_handler(fifo, NULL), rtf_watch_writers(fifo, NULL),
+		rtf_create_rt_handler(fifo, NULL), rtf_destroy(fifo),
+		rtf_set_filter(fifo, filter), rtf_resize(fifo, 100), rtf_set_record(fifo, 0),
+	};
+	int i, refused = 0;
+
+	for (i = 0; i < ARRAY_SIZE(results); i++)
+		refused |= (results[i] == -EBUSY) << i;
+	return refused;
+}
+
 static int filter(unsigned int fifo, const struct rtf_written *w)
 {
+	if (filter_kind == 4)
+		handler_inside = changes_refused(fifo, NULL);
 	if (filter_kind == 2 && *(const char *)w->bytes[0] == 'x')
 		return -EBADMSG;
 	if (filter_kind == 3 && w->done)
@@ -109,7 +127,7 @@ static int watch(unsigned int fifo, unsigned int event)
 	if (watch_kind == 2 && event == RTF_OPENED)
 		return -EBADMSG;
 	if (watch_kind == 3)
-		handler_inside = rtf_destroy(fifo);
+		handler_inside = changes_refused(fifo, filter);
 	atomic_add(event == RTF_OPENED ? 100 : 1, &watched);
 	return 1;
 }
@@ -159,11 +177,8 @@ static int handler(unsigned int fifo)
 		msleep(300);
 		handler_inside = 1;
 		return 0;
-	case DESTROY:
-		handler_inside = rtf_destroy(fifo);
-		return 0;
-	case REPLACE:
-		handler_inside = rtf_create_handler(fifo, NULL);
+	case CHANGE:
+		handler_inside = changes_refused(fifo, filter);
 		return 0;
 	default:
 		return 0;
