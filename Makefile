@@ -124,7 +124,7 @@ build/unit/%.passed: build/unit/%
 ANALYSIS := build/host/tactus-analysis
 analysis: $(ANALYSIS)
 $(ANALYSIS): tools/analyze/analysis.c $(wildcard kernel/sched/*.[ch] kernel/timer/timerq.[ch] \
-		kernel/include/rt/*.h kernel/pure.h)
+		kernel/include/rt/*.h)
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Ikernel -Ikernel/include -o $@ $<
 
@@ -133,10 +133,10 @@ TAP_PARTS := $(addprefix examples/tap/,beats.c engine.c feedback.c midi.c params
 	triggers.c)
 TAPFILE   := build/host/tactus-tapfile
 tapfile: $(TAPFILE)
-$(TAPFILE): $(wildcard tools/tap/*.[ch] examples/tap/*.h) $(TAP_PARTS)
+$(TAPFILE): $(wildcard tools/tap/*.[ch] examples/tap/*.h) $(TAP_PARTS) kernel/include/rt/pure.h
 	@mkdir -p $(@D)
-	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Iexamples/tap -o $@ $(wildcard tools/tap/*.c) \
-		$(TAP_PARTS)
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Iexamples/tap -Ikernel/include -o $@ \
+		$(wildcard tools/tap/*.c) $(TAP_PARTS)
 
 # Any bytes into what reads bytes from outside; `make test` has the same in tests/fuzz/test_fuzz.py.
 FUZZ_RUNS ?= 100000

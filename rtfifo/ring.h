@@ -26,7 +26,7 @@
 #ifndef _RTFIFO_RING_H
 #define _RTFIFO_RING_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 #ifndef __KERNEL__
 #ifndef __always_inline

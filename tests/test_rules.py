@@ -19,7 +19,7 @@ Rule = Callable[[Tree], list[str]]
 
 # Lower layers know nothing of higher ones. The longest matching prefix counts.
 LAYERS = {
-    "kernel/pure.h": 0, "kernel/compat": 0, "kernel/include/uapi": 0, "kernel/include/rt": 0,
+    "kernel/compat": 0, "kernel/include/uapi": 0, "kernel/include/rt": 0,
     "kernel/sched/heap": 0,  # a data structure, used by the timer queue as well
     "kernel/timer/timer.c": 3,  # the calls of <rt/timer.h>: a CPU's lock is the executive's
     "kernel/pipeline": 1, "kernel/timer": 2, "kernel/sched": 3, "kernel/task": 3, "kernel": 3,

@@ -16,7 +16,7 @@
 #ifndef _SPEAKER_AU_H
 #define _SPEAKER_AU_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 enum au_coding { AU_MULAW, AU_ALAW, AU_S8, AU_U8, AU_S16_BIG, AU_S16_LITTLE };
 

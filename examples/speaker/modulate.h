@@ -11,7 +11,7 @@
 #ifndef _SPEAKER_MODULATE_H
 #define _SPEAKER_MODULATE_H
 
-#include "pure.h"
+#include "rate.h"
 
 #define PIT_HZ 1193182u
 

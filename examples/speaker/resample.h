@@ -10,6 +10,7 @@
 #define _SPEAKER_RESAMPLE_H
 
 #include "au.h"
+#include "rate.h"
 
 #define RESAMPLE_HISTORY 128u	/* samples kept; a power of 2, twice RESAMPLE_REACH_MAX and some */
 #define RESAMPLE_REACH_MAX 60	/* at 48000 to 8000 Hz */

@@ -18,7 +18,7 @@
 #ifndef _TAP_ENGINE_H
 #define _TAP_ENGINE_H
 
-#include "base.h"
+#include <rt/pure.h>
 #include "midi.h"
 #include "params.h"
 #include "queue.h"

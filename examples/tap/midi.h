@@ -8,7 +8,7 @@
 #ifndef _TAP_MIDI_H
 #define _TAP_MIDI_H
 
-#include "base.h"
+#include <rt/pure.h>
 
 #define MIDI_NOTE_OFF		0x80
 #define MIDI_NOTE_ON		0x90

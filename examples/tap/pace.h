@@ -10,7 +10,7 @@
 #ifndef _TAP_PACE_H
 #define _TAP_PACE_H
 
-#include "base.h"
+#include <rt/pure.h>
 
 #define TAP_PACE_BYTES 64
 #define TAP_PACE_NEVER (~0ULL)

@@ -7,7 +7,7 @@
 #ifndef _TAP_PARAMS_H
 #define _TAP_PARAMS_H
 
-#include "base.h"
+#include <rt/pure.h>
 #include "param_table.h"
 #include "tap.h"
 

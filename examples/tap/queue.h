@@ -8,7 +8,7 @@
 #ifndef _TAP_QUEUE_H
 #define _TAP_QUEUE_H
 
-#include "base.h"
+#include <rt/pure.h>
 
 #define TAP_QUEUE_MAX 1024
 

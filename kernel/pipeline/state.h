@@ -23,7 +23,7 @@
 #ifndef _TACTUS_STATE_H
 #define _TACTUS_STATE_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 /** pl_may_run - may a Linux interrupt that arrives now run its handler at once? */
 static inline bool pl_may_run(bool user_mode, bool stalled)

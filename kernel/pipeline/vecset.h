@@ -8,7 +8,7 @@
 #ifndef _TACTUS_VECSET_H
 #define _TACTUS_VECSET_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 #define PL_VECTORS 256
 

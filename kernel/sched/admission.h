@@ -10,7 +10,7 @@
 #ifndef _TACTUS_ADMISSION_H
 #define _TACTUS_ADMISSION_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 /* Utilisations are fixed-point: this is 1. */
 #define ADM_ONE (1ULL << 60)

@@ -8,7 +8,7 @@
 #ifndef _TACTUS_EVENTS_H
 #define _TACTUS_EVENTS_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 enum event_kind {
 	EVENT_RELEASE,		/* a job became ready */

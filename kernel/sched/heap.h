@@ -9,8 +9,8 @@
 #ifndef _TACTUS_HEAP_H
 #define _TACTUS_HEAP_H
 
-#include "pure.h"
 #include <rt/node.h>
+#include <rt/pure.h>
 
 struct heap_slot {
 	u64 key;

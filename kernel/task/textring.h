@@ -16,7 +16,7 @@
 #ifndef _TACTUS_TEXTRING_H
 #define _TACTUS_TEXTRING_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 #define TEXTRING_BYTES 16384	/* a power of two */
 

@@ -13,17 +13,11 @@
 #define _RT_SCHED_H
 
 #ifdef __KERNEL__
-#include <linux/errno.h>
 #include <linux/module.h>
-#include <linux/string.h>
-#include <linux/types.h>
 #else
-#include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 #define THIS_MODULE NULL
 #endif
+#include <rt/pure.h>
 #include <rt/task.h>
 
 struct module;

@@ -8,7 +8,7 @@
 #ifndef _TACTUS_DEADLINE_H
 #define _TACTUS_DEADLINE_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 #ifdef __KERNEL__
 #include <asm/msr.h>

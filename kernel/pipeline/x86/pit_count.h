@@ -3,7 +3,7 @@
 #ifndef _TACTUS_PIT_COUNT_H
 #define _TACTUS_PIT_COUNT_H
 
-#include "pure.h"
+#include <rt/pure.h>
 
 /* 1193182 counts a second: one is 838 ns. */
 #define PL_PIT_COUNTS_PER_NS 5124678ULL	/* << 32, rounded up */
