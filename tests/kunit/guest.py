@@ -96,7 +96,8 @@ def boot(kernel: Kernel, work: Path, files: dict[str, Path], script: str,
     initrd, console = work / "initrd.gz", work / "console.log"
     write_initrd(initrd, files, script)
     command = [
-        "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max", "-smp", str(smp),
+        # Without cx16, see tests/vm/bench/guest.py.
+        "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max,-cx16", "-smp", str(smp),
         "-m", "1024", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
         "-serial", f"file:{console}", "-kernel", str(kernel.image), "-initrd", str(initrd),
         "-append", "console=ttyS0 ignore_loglevel log_buf_len=4M oops=panic panic=-1 no_timer_check",

@@ -176,6 +176,11 @@ def test_a_reset_is_125(vm):
     assert done.status == 125 and "without a word" in done.stderr
 
 
+def test_a_triple_fault_is_told_from_a_reset(vm):
+    done = vm("reboot -f", append="reboot=triple", check=False)
+    assert done.status == 125 and "stopped by a triple fault" in done.stderr
+
+
 def test_no_guest_outlives_its_bench():
     with subprocess.Popen([VM, "run", "--no-tree", "--", "echo up; sleep 1000"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as bench:

@@ -38,9 +38,6 @@ echo 0 > storm/running
 echo 0 > ledger/running
 cat storm/counts ledger/ledger
 """
-# QEMU up to 7.2 leaves rubbish in the flags after cmpxchg16b, other than ZF. An interrupt at the next
-# instruction saves it, and a storm will hit one: with NT or VM among it the kernel dies, natively too.
-DEVICES = f"{EDU} -cpu max,-cx16"
 SWITCH = {"on": "modprobe tactus || exit 4", "off": "rmmod tactus || exit 5"}
 NATIVE = {"on": "usleep 60000", "off": ":"}
 
@@ -49,7 +46,7 @@ def storm(vm: Vm, cycles: int, switch: dict[str, str], modules: str = "tactus", 
           **options: object) -> Result:
     """One run: `cycles` times on and off in the storm."""
     return vm(SCRIPT.format(cycles=cycles, **switch), modules="storm period_us=150 ledger",
-              with_modules=modules, smp=smp, nmi=40, qemu=DEVICES, **options)
+              with_modules=modules, smp=smp, nmi=40, qemu=EDU, **options)
 
 
 def counts(text: str) -> dict[str, int]:
