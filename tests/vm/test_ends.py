@@ -53,8 +53,9 @@ def test_panic(vm: Vm, smp: int) -> None:
 
 @pytest.mark.slow
 def test_sysrq(vm: Vm) -> None:
-    """The key's other functions, by /proc: lists of tasks, CPUs, memory; then a reset at once."""
-    done = end(vm, "for key in h m t w l q; do echo $key > /proc/sysrq-trigger; done; "
+    """The key's other functions, by /proc: lists of tasks, CPUs, memory; then a reset at once, which
+    waits for nothing: the console gets a moment to print what came before."""
+    done = end(vm, "for key in h m t w l q; do echo $key > /proc/sysrq-trigger; done; sleep 2; "
                "echo b > /proc/sysrq-trigger", allow=["NMI backtrace"])
     assert "reset or powered off" in done.stderr
     for text in ("sysrq: HELP", "Mem-Info:", "task:", "NMI backtrace for cpu", "sysrq: Resetting"):

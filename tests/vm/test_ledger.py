@@ -65,20 +65,19 @@ def logged(text: str) -> int:
     return sum(int(row.split("\t")[at]) for row in rows)
 
 
-def check(text: str, cycles: int, at_least: int) -> None:
-    """`cycles` switches on and off, `at_least` interrupts of each kind, nothing lost."""
+def check(text: str, cycles: int, at_least: int, at_probe: float = 1) -> None:
+    """`cycles` switches on and off, `at_least` interrupts of each kind, nothing lost; `at_probe` is
+    the share of switches at which both lines must have been raised."""
     ledger = books(text)
     assert balanced(ledger), text
     assert min(line["raised"] for line in ledger.values()) >= at_least
     # The lines raise all the time; for much of it modprobe is at work, the pipeline not yet on.
     assert logged(text) > at_least / 4
-    # Nearly every switch-off.
     handed = handed_over(text)
     assert len(handed) == cycles
     for kind, waiting in zip(("edge", "level"), zip(*handed)):
-        assert sum(waiting) >= 0.8 * cycles, text
-        # Twice a cycle, unless a raise by the timer was under way: chance has it how often.
-        assert ledger[kind]["at_probe"] >= 0.5 * 2 * cycles, text
+        assert sum(1 for number in waiting if number) >= at_probe * cycles, text
+        assert ledger[kind]["at_probe"] >= at_probe * 2 * cycles, text
 
 
 def test_nothing_is_lost(vm: Vm) -> None:
@@ -101,7 +100,10 @@ def test_nothing_is_lost_in_fifty_switches(vm: Vm, kernel: tuple[str, str], smp:
               with_modules="tactus", kernel=kernel, smp=smp, icount=smp == 1, append=append,
               qemu=EDU, timeout=400)
     assert done.status == 0, done.stdout + done.stderr
-    check(done.stdout, 50, 10_000)
+    # A raise that the device's thread, or a raiser that was pre-empted, has under way keeps the
+    # probe from another: how often, chance has it.
+    exact = smp == 1
+    check(done.stdout, 50, 10_000, at_probe=1 if exact else 0.4)
 
 
 @pytest.mark.slow

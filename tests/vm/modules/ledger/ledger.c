@@ -59,7 +59,7 @@ static unsigned int pause_us = 100;
 module_param(pause_us, uint, 0444);
 MODULE_PARM_DESC(pause_us, "between a raise that was handled and the next");
 
-static unsigned int patience_ms = 500;
+static unsigned int patience_ms = 5000;	/* the host may be busy elsewhere for one */
 module_param(patience_ms, uint, 0444);
 MODULE_PARM_DESC(patience_ms, "a raise not handled by then is lost");
 
@@ -73,10 +73,15 @@ MODULE_PARM_DESC(together, "both lines go to the last CPU");
 
 enum way { OPEN, SECTION, SECTION_END, TIMER, DEVICE, WAYS };
 
+/* Bits of struct line's state. */
+#define BUSY	0
+#define ARMED	1
+
 /**
  * struct line - one device, its interrupt and its side of the ledger
- * @busy: a raise is under way; who sets it may raise
- * @done: @busy was cleared
+ * @state: BUSY, a raise is under way: who sets it may raise. ARMED, the timer is to raise, or the
+ *	probe if it comes first: who clears it does
+ * @done: BUSY was cleared
  * @raised, @handled: the ledger
  * @at_probe: of @raised, those of the probed function
  * @spurious: the handler was called and the device had not raised
@@ -87,7 +92,7 @@ struct line {
 	const char *name;
 	void __iomem *regs;
 	unsigned int irq, cpu;
-	unsigned long busy;
+	unsigned long state;
 	struct completion done;
 	atomic_t raised, handled, at_probe, spurious, lost;
 	struct hrtimer timer;
@@ -117,14 +122,17 @@ static irqreturn_t handle(int irq, void *cookie)
 	}
 	iowrite32(status, line->regs + EDU_ACK);
 	atomic_add(hweight32(status), &line->handled);
-	clear_bit_unlock(0, &line->busy);
+	clear_bit_unlock(BUSY, &line->state);
 	complete(&line->done);
 	return IRQ_HANDLED;
 }
 
 static enum hrtimer_restart raise_in_timer(struct hrtimer *timer)
 {
-	raise(container_of(timer, struct line, timer));
+	struct line *line = container_of(timer, struct line, timer);
+
+	if (test_and_clear_bit(ARMED, &line->state))
+		raise(line);
 	return HRTIMER_NORESTART;
 }
 
@@ -151,6 +159,7 @@ static void raise_one_way(struct line *line, enum way way)
 		local_irq_restore(flags);
 		break;
 	case TIMER:
+		set_bit(ARMED, &line->state);
 		hrtimer_start(&line->timer, ns_to_ktime(HRTIMER_NS), HRTIMER_MODE_REL_HARD);
 		break;
 	case DEVICE:
@@ -169,11 +178,12 @@ static void give_up(struct line *line)
 	unsigned long flags;
 
 	hrtimer_cancel(&line->timer);
+	clear_bit(ARMED, &line->state);
 	local_irq_save(flags);
-	if (test_bit(0, &line->busy)) {
+	if (test_bit(BUSY, &line->state)) {
 		atomic_inc(&line->lost);
 		iowrite32(ioread32(line->regs + EDU_STATUS), line->regs + EDU_ACK);
-		clear_bit_unlock(0, &line->busy);
+		clear_bit_unlock(BUSY, &line->state);
 	}
 	local_irq_restore(flags);
 }
@@ -181,7 +191,7 @@ static void give_up(struct line *line)
 /* Context: process. Returns when nothing is under way. */
 static void settle(struct line *line)
 {
-	while (test_bit(0, &line->busy))
+	while (test_bit(BUSY, &line->state))
 		if (!wait_for_completion_timeout(&line->done, msecs_to_jiffies(patience_ms)))
 			give_up(line);
 }
@@ -193,7 +203,7 @@ static int raiser(void *cookie)
 
 	while (!kthread_should_stop()) {
 		settle(line);
-		if (!test_and_set_bit_lock(0, &line->busy)) {
+		if (!test_and_set_bit_lock(BUSY, &line->state)) {
 			raise_one_way(line, way);
 			way = (way + 1) % (thread ? WAYS : DEVICE);
 		}
@@ -212,7 +222,10 @@ static int at_probe(struct kprobe *probe, struct pt_regs *regs)
 	for (int i = nr_lines - 1; i >= 0; i--) {
 		struct line *line = &lines[i];
 
-		if (line->cpu == smp_processor_id() && !test_and_set_bit_lock(0, &line->busy)) {
+		if (line->cpu != smp_processor_id())
+			continue;
+		if (test_and_clear_bit(ARMED, &line->state) ||
+		    !test_and_set_bit_lock(BUSY, &line->state)) {
 			atomic_inc(&line->at_probe);
 			raise(line);
 		}
@@ -326,7 +339,7 @@ static ssize_t irr_show(struct kobject *k, struct kobj_attribute *attr, char *bu
 	if (err)
 		return err;
 	local_irq_save(flags);
-	if (test_and_set_bit_lock(0, &line->busy)) {
+	if (test_and_set_bit_lock(BUSY, &line->state)) {
 		local_irq_restore(flags);
 		return -EBUSY;
 	}
