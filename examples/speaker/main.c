@@ -151,6 +151,12 @@ unsigned int rt_speaker_fifo(void)
 }
 EXPORT_SYMBOL_GPL(rt_speaker_fifo);
 
+void rt_speaker_reads_file(void)
+{
+	intake_open(&intake, false);
+}
+EXPORT_SYMBOL_GPL(rt_speaker_reads_file);
+
 int rt_speaker_stop(void)
 {
 	int err;

@@ -14,6 +14,15 @@
 unsigned int rt_speaker_fifo(void);
 
 /**
+ * rt_speaker_reads_file - what is going to be written has a header, whatever raw says
+ *
+ * Until the FIFO is closed again.
+ *
+ * Context: Linux process that has the FIFO open for writing and has not written to it.
+ */
+void rt_speaker_reads_file(void);
+
+/**
  * rt_speaker_stop - forget what is in the FIFO, and the rest of what is being written
  *
  * As a 1 written to control/stop. What is written by who opens the FIFO after this has returned

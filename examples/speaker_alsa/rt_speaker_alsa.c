@@ -103,17 +103,34 @@ static int write_header(struct file *file, struct snd_pcm_runtime *runtime)
 	return done == sizeof(header) ? 0 : done < 0 ? done : -EIO;
 }
 
-/* Context: kernel thread, where who closes a file last closes it at once. */
-static long open_fifo(void *runtime)
+static struct file *fifo_file(void)
 {
 	char path[] = "/dev/rtf4294967295";
-	struct file *file;
-	int err;
 
 	snprintf(path, sizeof(path), "/dev/rtf%u", rt_speaker_fifo());
-	file = filp_open(path, O_WRONLY | O_NONBLOCK, 0);
+	return filp_open(path, O_WRONLY | O_NONBLOCK, 0);
+}
+
+/* Is it to be had? Context: kernel thread, where who closes a file last closes it at once. */
+static long try_fifo(void *unused)
+{
+	struct file *file = fifo_file();
+
 	if (IS_ERR(file))
 		return PTR_ERR(file);
+	__fput_sync(file);
+	return 0;
+}
+
+/* Context: kernel thread. */
+static long open_fifo(void *runtime)
+{
+	struct file *file = fifo_file();
+	int err;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	rt_speaker_reads_file();
 	err = write_header(file, runtime);
 	if (err) {
 		__fput_sync(file);
@@ -231,11 +248,12 @@ static const struct snd_pcm_hardware hardware = {
 	.periods_max = 64,
 };
 
+/* Who plays on the node is told of here, where programs expect it; prepare may still find another. */
 static int speaker_open(struct snd_pcm_substream *substream)
 {
 	substream->runtime->hw = hardware;
 	speaker.substream = substream;
-	return 0;
+	return work_on_cpu(0, try_fifo, NULL);
 }
 
 static int speaker_close(struct snd_pcm_substream *substream)

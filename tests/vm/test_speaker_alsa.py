@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 import struct
+import subprocess
 import sys
 import wave
 from itertools import accumulate
@@ -57,16 +58,12 @@ def test_the_card(vm: Any, tmp_path: Path) -> None:
         file.setsampwidth(2)
         file.setframerate(RATE_HZ)
         file.writeframes(tone())
-    script = "\n".join(f"{command}\necho '=== {name}'" for name, command in STEPS.items())
     with porttrace.Capture(tmp_path / "ports") as capture:
-        done = vm(script, modules="snd_pcm tactus_core tactus rtfifo rt_speaker mode=pwm",
+        done = vm(script(STEPS), modules="snd_pcm tactus_core tactus rtfifo rt_speaker mode=pwm",
                   with_modules="rt_speaker_alsa", flavour="generic", icount=True,
                   put=[tmp_path / "tone", tmp_path / "tone.wav", programs.build("pcm_play")],
                   qemu=shlex.join(capture.qemu_arguments))
-    parts = re.split(r"=== ([\w ]+)\n", done.stdout)
-    said = dict(zip(parts[1::2], parts[0::2], strict=False))
-    assert list(said) == list(STEPS), done.stdout + done.stderr
-
+    said = parted(done, STEPS)
     assert "[RTSpeaker" in said["card"]
     alsa = dict(word.split("=") for word in said["alsa"].split())
     assert (alsa["rate"], alsa["underruns"], alsa["backward"]) == (str(RATE_HZ), "0", "0")
@@ -93,12 +90,31 @@ def test_the_card(vm: Any, tmp_path: Path) -> None:
     assert not same([*by_alsa[:999], by_alsa[999] + 2, *by_alsa[1000:]], by_file)
 
 
+def script(steps: dict[str, str]) -> str:
+    """All of them, each with a mark behind it."""
+    return "\n".join(f"{command}\necho '=== {name}'" for name, command in steps.items())
+
+
+def parted(done: Any, steps: dict[str, str]) -> dict[str, str]:
+    """What each of them printed."""
+    parts = re.split(r"=== (.+)\n", done.stdout)
+    said = dict(zip(parts[1::2], parts[0::2], strict=False))
+    assert list(said) == list(steps), done.stdout + done.stderr
+    return said
+
+
 def same(a: list[int], b: list[int]) -> bool:
     """Are these the counts of one sound? The part of a count that is left over goes to the next one.
 
     So with the same samples the sums differ by less than a count each way, wherever they began.
     """
     return all(abs(left - right) <= 1 for left, right in zip(accumulate(a), accumulate(b), strict=True))
+
+
+def same_until_silence(play: list[int], sound: list[int]) -> bool:
+    """Is that the sound, and then nothing up to the end of ALSA's period?"""
+    rest = play[len(sound) + 64:]  # the filter rings at the end of the sound
+    return len(sound) > 1000 and same(play[:len(sound)], sound) and max(rest) - min(rest) <= 1
 
 
 def plays(writes: list[porttrace.Write]) -> list[list[int]]:
@@ -110,3 +126,81 @@ def plays(writes: list[porttrace.Write]) -> list[list[int]]:
         elif found[-1]:
             found.append([])
     return [play for play in found if len(play) > 100]
+
+
+APLAY_HZ = 500
+RAW = "/sys/module/rt_speaker/control/raw"
+REST = "until grep -q state=rest /sys/module/rt_speaker/control/now; do sleep 0.01; done"
+RUNS = "until grep -q RUNNING /proc/asound/card0/pcm0p/sub0/status; do sleep 0.01; done"
+END = "kill -9 $!; wait $! 2> /dev/null"
+BUSY = "audio open error: Device or resource busy\n1\n"
+
+# Name -> seconds, rate, and what else sox is told.
+APLAY_FILES = {
+    "native.wav": (0.2, RATE_HZ, ["-c", "1", "-b", "16"]),
+    "stereo.wav": (0.2, 44_100, ["-c", "2", "-b", "16"]),
+    "mulaw.au": (0.2, 8000, ["-c", "1", "-e", "mu-law"]),
+    "fast.wav": (0.2, 96_000, ["-c", "1", "-b", "24"]),
+    "long.wav": (20, RATE_HZ, ["-c", "1", "-b", "16"]),
+}
+
+# Those that sound, in the order of their sounds, and those that must be refused.
+APLAY_STEPS = {
+    "card": "modprobe rt_speaker_alsa; aplay -l",
+    **{f"cat {name}": f"cat {name} > /dev/rtf0; {REST}" for name in ("native.wav", "stereo.wav", "mulaw.au")},
+    "hw native.wav": f"aplay -q -D hw:RTSpeaker native.wav; echo $?; {REST}",
+    **{f"plughw {name}": f"aplay -q -D plughw:RTSpeaker {name}; echo $?; {REST}"
+       for name in ("stereo.wav", "mulaw.au", "fast.wav")},
+    "default, raw=1": f"echo 1 > {RAW}; aplay -q native.wav; echo $?; cat {RAW}; {REST}; echo 0 > {RAW}",
+    "counted": f"cat {STATS}/underruns {STATS}/refused",
+    "form": "aplay -q -D hw:RTSpeaker stereo.wav 2>&1; echo $?",
+    "writer": f"sleep 1000 > /dev/rtf0 & sleep 0.1; aplay -q native.wav 2>&1; echo $?; {END}",
+    "long.wav": f"aplay -q -D hw:RTSpeaker long.wav & {RUNS}; sleep 0.1",
+    "second": "aplay -q native.wav 2>&1; echo $?",
+    "node": "cat native.wav 2>&1 > /dev/rtf0",
+    "killed": f"{END}; cat {STATS}/frames; sleep 0.2; cat {STATS}/frames",
+    "hw again": f"aplay -q -D hw:RTSpeaker native.wav; echo $?; {REST}",
+    "unload": "rmmod rt_speaker_alsa && rmmod rt_speaker; echo $?",
+}
+SOUNDING = ("cat", "hw", "plughw", "default", "long")
+
+
+@pytest.mark.slow
+def test_aplay(vm: Any, tmp_path: Path) -> None:
+    """By ALSA's own player, and through its conversions, a file comes out as without them."""
+    for name, (seconds, rate, coding) in APLAY_FILES.items():
+        subprocess.run(["sox", "-R", "-D", "-n", "-r", str(rate), *coding, str(tmp_path / name), "synth",
+                        str(seconds), "sine", str(APLAY_HZ), "vol", "0.8"], check=True)
+    put = {tmp_path / name: f"/root/{name}" for name in APLAY_FILES}
+    put |= {Path("/usr/bin/aplay"): "/usr/bin/aplay"}
+    put |= {Path("/usr/share/alsa", name): f"/usr/share/alsa/{name}"
+            for name in ("alsa.conf", "cards", "ctl", "pcm")}
+    with porttrace.Capture(tmp_path / "ports") as capture:
+        done = vm(script(APLAY_STEPS), modules="snd_pcm tactus_core tactus rtfifo rt_speaker mode=pwm",
+                  with_modules="rt_speaker_alsa", flavour="generic", icount=True, put=put,
+                  qemu=shlex.join(capture.qemu_arguments))
+    said = parted(done, APLAY_STEPS)
+    names = [name for name in APLAY_STEPS if name.startswith(SOUNDING)]
+    found = plays(capture.writes())
+    assert len(found) == len(names), (said, [len(play) for play in found])
+    sounds = dict(zip(names, found, strict=True))
+
+    assert "RTSpeaker [RT PC speaker]" in said["card"]
+    assert {said[name] for name in names if name.startswith(("hw", "plughw"))} == {"0\n"}
+    assert said["default, raw=1"] == "0\n1\n"
+    assert said["counted"] == "0\n0\n"
+    native, stereo, mulaw = (sounds[f"cat {name}"] for name in ("native.wav", "stereo.wav", "mulaw.au"))
+    assert same_until_silence(sounds["hw native.wav"], native)
+    assert same_until_silence(sounds["default, raw=1"], native)
+    assert same_until_silence(sounds["hw again"], native)
+    assert same_until_silence(sounds["plughw stereo.wav"], stereo)
+    assert same_until_silence(sounds["plughw mulaw.au"], mulaw)
+    assert same_until_silence(sounds["plughw fast.wav"], stereo)  # brought to 48 kHz by ALSA
+    assert not same_until_silence(sounds["plughw mulaw.au"], stereo)  # so that this can fail
+
+    assert said["form"].endswith("Channels count non available\n1\n")
+    assert said["writer"].endswith(BUSY) and said["second"].endswith(BUSY)
+    assert "busy" in said["node"]
+    frames, later = map(int, said["killed"].split())
+    assert frames == later, "the sound of a killed player goes on"
+    assert said["unload"] == "0\n"
