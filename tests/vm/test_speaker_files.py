@@ -174,9 +174,9 @@ def test_files_are_played_or_refused_as_documented(
     assert sum("ended before its header said" in line for line in log) == 2
 
 
-LONG_S = 1.5
 LONG_HZ = 48_000
 LONG_BYTES = 200_000
+LONG = [n * 37 % 20000 - 10000 for n in range(LONG_BYTES // 2)]
 
 FLOW = f"""
 {LOAD}
@@ -223,7 +223,7 @@ def flow(vm_module: Vm, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[
     """What a guest printed that went through all of FLOW, and what came out."""
     folder = tmp_path_factory.mktemp("flow")
     codes = bytes(0x80 + n % 80 for n in range(12_000))
-    long = struct.pack(">100000h", *(n * 37 % 20000 - 10000 for n in range(LONG_BYTES // 2)))
+    long = struct.pack(f">{len(LONG)}h", *LONG)
     files = {"pieces": au(codes), "short": au(codes[:800]),
              "long": au(long, coding=3, rate=LONG_HZ)}
     done, played = run(vm_module, folder, FLOW, files)
@@ -264,6 +264,10 @@ def test_a_long_write_blocks_and_arrives_whole(flow: tuple[list[str], list[Sound
     assert told(lines, "one-write") == [LONG_BYTES // 2, 0, 0, 1]
     assert len(played[3].samples) == pytest.approx(
         LONG_BYTES / 2 / LONG_HZ * 1e9 / TICK_NS, abs=2)
+    # And it is that sound: its first 0.6 s, three times as much as the FIFO holds.
+    heard = speaker_quality.heard(played[3].stamps[:int(0.6e9 / TICK_NS)])
+    reference = quality.to_rate(LONG[:int(0.6 * LONG_HZ)], LONG_HZ)
+    assert quality.coherence_snr_db(reference, heard) > 20
 
 
 def test_one_writer_at_a_time(flow: tuple[list[str], list[Sound]]) -> None:
@@ -274,9 +278,15 @@ def test_one_writer_at_a_time(flow: tuple[list[str], list[Sound]]) -> None:
 
 
 def test_a_killed_writer_disturbs_nobody(flow: tuple[list[str], list[Sound]]) -> None:
-    frames, underruns, missed, files = told(flow[0], "killed")
+    lines, played = flow
+    frames, underruns, missed, files = told(lines, "killed")
     assert 10_000 < frames < LONG_BYTES // 2
     assert (underruns, missed, files) == (0, 0, 2)
+    # Up to where he was killed his sound is the file's, and the next one's is not touched by it.
+    long, short, cut, after = (sound.samples for sound in played[3:7])
+    heard = len(cut) - 32  # the filter rings at the end
+    assert cut[:heard] == long[:heard]
+    assert after == short
 
 
 def test_pause_stop_and_volume(flow: tuple[list[str], list[Sound]]) -> None:
@@ -298,10 +308,16 @@ def test_pause_stop_and_volume(flow: tuple[list[str], list[Sound]]) -> None:
 
 
 def test_a_change_in_mid_sound_loses_nothing(flow: tuple[list[str], list[Sound]]) -> None:
-    lines, _ = flow
+    lines, played = flow
     assert not [line for line in lines if line.startswith("taken")]
     assert "auto 2 0 auto 100 0 0" in lines
     assert any(line.startswith("mode=sigma order=2 clock=task period_ns=45351 levels=0")
                for line in lines)
     frames, underruns, _, files = told(lines, "changed")
     assert (frames, underruns, files) == (LONG_BYTES // 2, 0, 1)
+    # At each of the three rates it sounds as fast as the file says: but for the changes, as long as that.
+    times = [stamp.time_ns for stamp in played[-1].stamps if stamp.is_sample]
+    intervals = [after - before for before, after in pairwise(times)]
+    changes = [interval for interval in intervals if interval > 5e5]
+    assert len(changes) == 2
+    assert (sum(intervals) - sum(changes)) / 1e9 == pytest.approx(len(LONG) / LONG_HZ, abs=1e-3)
