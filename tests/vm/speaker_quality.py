@@ -376,19 +376,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = figures.parser(__doc__)
     made.formatter_class = argparse.RawDescriptionHelpFormatter
     made.add_argument("what", choices=("speech", "tone", "timing"))
+    made.add_argument("--mode", action="append", choices=[mode.name for mode in MODES],
+                      help="of speech and tone: only this one; may be repeated")
     made.add_argument("--seconds", type=float, default=10.0, help="of timing, virtual (default 10)")
     made.add_argument("--out", type=Path, help="keep traces, stamps and sounds here")
     figures.add_json(made)
     options = made.parse_args(arguments)
     where = options.kernel, options.flavour
+    modes = [mode for mode in MODES if not options.mode or mode.name in options.mode]
     with tempfile.TemporaryDirectory() as scratch:
         out = options.out or Path(scratch)
         try:
             if options.what == "speech":
-                return figures.tell("speech", lambda: speech(out, MODES, *where), table_quality,
+                return figures.tell("speech", lambda: speech(out, modes, *where), table_quality,
                                     judge_quality, options.json)
             if options.what == "tone":
-                return figures.tell("tone", lambda: tone(out, MODES, *where), table_tone, judge_tone,
+                return figures.tell("tone", lambda: tone(out, modes, *where), table_tone, judge_tone,
                                     options.json)
             return figures.tell(
                 "timing", lambda: timing(options.seconds, kernel=where[0], flavour=where[1]),
