@@ -4,6 +4,10 @@
  * suspension or a wake-up does. Pure logic: time is an argument, switching is the
  * caller's, and so is the lock: every function here runs with the rq's lock held.
  *
+ *   core.c      tasks and jobs
+ *   budget.c    budgets, and the watchdog
+ *   policy.c    what is asked of a policy, and the built-in one
+ *
  *   state     suspended  queued  release timer   meaning
  *   --------  ---------  ------  --------------  -----------------------------------
  *   DORMANT   0/1        0       -               initialised, never started

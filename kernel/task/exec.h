@@ -190,7 +190,7 @@ void rt_sync_lock(void);
 void rt_sync_unlock(void);
 void rt_sync_timeout(RT_TASK *task);
 
-/* task/task.c; rt_exec_mutex held. */
+/* task/life.c; rt_exec_mutex held. */
 void rt_task_free(RT_TASK *task);
 
 /** rt_task_end - the calling task is dead; does not return. Context: RT task. */

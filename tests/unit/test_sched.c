@@ -6,6 +6,8 @@
 #include "sched/heap.c"
 #include "timer/timerq.c"
 #include "sched/core.c"
+#include "sched/budget.c"
+#include "sched/policy.c"
 #include "sched/rm.c"
 #include "sched/edf.c"
 #include "sched/sync.c"
