@@ -60,11 +60,10 @@ int rt_admission_init(void)
 static int collect(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_TASK *changed,
 		   const struct rt_figures *new, const RT_TASK **bare)
 {
-	unsigned long flags = pl_hard_save();
+	unsigned long flags = rt_cpu_lock(cpu);
 	int count = 0;
 
 	*bare = NULL;
-	hardlock(&cpu->lock);
 	for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next) {
 		struct rt_figures f = rt_figures_of(task);
 
@@ -82,8 +81,7 @@ static int collect(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_
 			.rank = ops->rank ? ops->rank(task, f.period, f.deadline) : 0,
 		};
 	}
-	hardunlock(&cpu->lock);
-	pl_hard_restore(flags);
+	rt_cpu_unlock(cpu, flags);
 	return count;
 }
 

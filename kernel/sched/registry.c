@@ -35,12 +35,10 @@ EXPORT_SYMBOL_GPL(rt_rq_cpu);
 /* Hand one CPU over. Policies run under its lock only, so none is inside of the old one then. */
 static void swap_cpu(struct rt_cpu *cpu, const struct rt_sched_ops *ops)
 {
-	unsigned long flags = pl_hard_save();
+	unsigned long flags = rt_cpu_lock(cpu);
 
-	hardlock(&cpu->lock);
 	core_swap(&cpu->rq, ops);
-	hardunlock(&cpu->lock);
-	pl_hard_restore(flags);
+	rt_cpu_unlock(cpu, flags);
 }
 
 void rt_sched_join(struct rt_cpu *cpu)
@@ -74,11 +72,9 @@ static bool admits(const struct rt_sched_ops *ops)
 	for_each_possible_cpu(i) {
 		struct rt_cpu *cpu = rt_cpu_of(i);
 
-		flags = pl_hard_save();
-		hardlock(&cpu->lock);
+		flags = rt_cpu_lock(cpu);
 		refused = core_admits(&cpu->rq, ops);
-		hardunlock(&cpu->lock);
-		pl_hard_restore(flags);
+		rt_cpu_unlock(cpu, flags);
 		if (!refused && cpu->present && rt_admit(cpu, ops, NULL, NULL))
 			return false;
 		if (refused) {

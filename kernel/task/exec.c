@@ -407,8 +407,7 @@ static int exec_cpu_leaves(int i)
 	int error = 0;
 
 	mutex_lock(&rt_exec_mutex);
-	flags = pl_hard_save();
-	hardlock(&cpu->lock);
+	flags = rt_cpu_lock(cpu);
 	/* It stays until it is due, and without tasks there is nothing to watch. */
 	if (!cpu->rq.count && heap_queued(&cpu->rq.watch_timer.node))
 		timerq_remove_release(&cpu->rq.timers, &cpu->rq.watch_timer);
@@ -416,8 +415,7 @@ static int exec_cpu_leaves(int i)
 		error = -EBUSY;
 	else
 		cpu->present = false;
-	hardunlock(&cpu->lock);
-	pl_hard_restore(flags);
+	rt_cpu_unlock(cpu, flags);
 	if (!error)
 		free_cpu(cpu);
 	mutex_unlock(&rt_exec_mutex);

@@ -253,4 +253,19 @@ static inline struct rt_cpu *rt_cpu_of(int cpu)
 	return per_cpu_ptr(&rt_cpus, cpu);
 }
 
+/* Interrupts off, @cpu locked; returns what rt_cpu_unlock() wants. */
+static inline unsigned long rt_cpu_lock(struct rt_cpu *cpu)
+{
+	unsigned long flags = pl_hard_save();
+
+	hardlock(&cpu->lock);
+	return flags;
+}
+
+static inline void rt_cpu_unlock(struct rt_cpu *cpu, unsigned long flags)
+{
+	hardunlock(&cpu->lock);
+	pl_hard_restore(flags);
+}
+
 #endif

@@ -46,12 +46,10 @@ static bool is_known(const RT_TASK *task)
 
 static void add_to_cpu(RT_TASK *task, struct rt_cpu *cpu)
 {
-	unsigned long flags = pl_hard_save();
+	unsigned long flags = rt_cpu_lock(cpu);
 
-	hardlock(&cpu->lock);
 	core_add(&cpu->rq, task);
-	hardunlock(&cpu->lock);
-	pl_hard_restore(flags);
+	rt_cpu_unlock(cpu, flags);
 }
 
 static void default_name(RT_TASK *task)
@@ -221,11 +219,9 @@ void rt_task_free(RT_TASK *task)
 		cpu_relax();
 	rt_reap_forget(task);
 
-	flags = pl_hard_save();
-	hardlock(&cpu->lock);
+	flags = rt_cpu_lock(cpu);
 	core_remove(&cpu->rq, task);
-	hardunlock(&cpu->lock);
-	pl_hard_restore(flags);
+	rt_cpu_unlock(cpu, flags);
 	vfree(task->stack);
 	task->stack = NULL;
 	WRITE_ONCE(task->magic, 0);

@@ -15,10 +15,9 @@ struct row {
 
 static struct row snapshot(struct rt_cpu *cpu, const RT_TASK *task)
 {
-	unsigned long flags = pl_hard_save();
+	unsigned long flags = rt_cpu_lock(cpu);
 	struct row row;
 
-	hardlock(&cpu->lock);
 	row = (struct row) {
 		.state = core_state_name(&cpu->rq, task),
 		.priority = task->priority,
@@ -27,8 +26,7 @@ static struct row snapshot(struct rt_cpu *cpu, const RT_TASK *task)
 		.releases = task->releases,
 		.overruns = task->overruns,
 	};
-	hardunlock(&cpu->lock);
-	pl_hard_restore(flags);
+	rt_cpu_unlock(cpu, flags);
 	return row;
 }
 
@@ -75,15 +73,13 @@ ssize_t rt_timing_show(char *buf)
 /* What is printed of one event, while its CPU is locked. Return: whether there is an @n-th. */
 static bool describe(struct rt_cpu *cpu, u64 n, struct event *event, char *name)
 {
-	unsigned long flags = pl_hard_save();
+	unsigned long flags = rt_cpu_lock(cpu);
 	bool there;
 
-	hardlock(&cpu->lock);
 	there = n < events_count(&cpu->rq.events);
 	if (there)
 		*event = events_get(&cpu->rq.events, n);
-	hardunlock(&cpu->lock);
-	pl_hard_restore(flags);
+	rt_cpu_unlock(cpu, flags);
 	if (!there)
 		return false;
 	snprintf(name, RT_TASK_NAME_BYTES, "#%u", event->task);

@@ -155,12 +155,10 @@ void rt_timers_sweep(struct module *module)
 	for_each_possible_cpu(i) {
 		struct rt_cpu *cpu = rt_cpu_of(i);
 
-		flags = pl_hard_save();
-		hardlock(&cpu->lock);
+		flags = rt_cpu_lock(cpu);
 		for (; (timer = find_of(cpu, module)); count++)
 			timerq_remove(&cpu->rq.timers, timer);
-		hardunlock(&cpu->lock);
-		pl_hard_restore(flags);
+		rt_cpu_unlock(cpu, flags);
 		while ((timer = READ_ONCE(cpu->firing)) && is_of(timer, module))
 			cpu_relax();
 	}
