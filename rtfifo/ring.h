@@ -21,7 +21,7 @@
  *   (F) an overwriting producer's exchange of tail, before it writes, pairs with
  *       the consumer's one, after it has read
  * The full barrier of the sleep and wake-up protocol is not in here: see
- * rtfifo/wake.h.
+ * rtfifo.h.
  */
 #ifndef _RTFIFO_RING_H
 #define _RTFIFO_RING_H

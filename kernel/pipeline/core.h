@@ -23,7 +23,7 @@ struct irq_desc;
 struct pt_regs;
 struct rt_line;
 
-/* Gates: one C call site in Linux's entry code each; see pl_gate_call. */
+/* Gates: one C call site in Linux's entry code each; see x86/gates.c. */
 #define PL_MAX_IRQ_GATES 64
 #define PL_MAX_EXC_GATES 32
 #define PL_MAX_NMI_GATES 8

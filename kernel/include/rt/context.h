@@ -18,6 +18,7 @@ enum rt_context {
  * rt_context - the caller's context on this CPU
  *
  * Context: any.
+ * Return: one of enum rt_context.
  */
 enum rt_context rt_context(void);
 

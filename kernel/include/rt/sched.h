@@ -159,10 +159,11 @@ void rt_rq_add(struct rt_rq *rq, RT_TASK *task, unsigned long long key);
 void rt_rq_remove(struct rt_rq *rq, RT_TASK *task);
 
 /**
- * rt_rq_first - the task with the smallest key, NULL if the queue is empty
+ * rt_rq_first - the task with the smallest key
  * @rq: the CPU's
  *
  * O(1). Context: a policy's pick or preempts.
+ * Return: the task, or NULL: the queue is empty.
  */
 RT_TASK *rt_rq_first(const struct rt_rq *rq);
 
@@ -171,6 +172,7 @@ RT_TASK *rt_rq_first(const struct rt_rq *rq);
  * @rq: a CPU's
  *
  * Context: any operation of a policy.
+ * Return: the CPU's number.
  */
 int rt_rq_cpu(const struct rt_rq *rq);
 
