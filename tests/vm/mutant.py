@@ -17,6 +17,19 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 
 
+# A text's slots are written in two passes of half a word each, with some time between them, as
+# if stores of one CPU could be seen in parts by another; no emulator at hand shows that by itself.
+HALF_WRITTEN = {
+    "\tfor (slot = text->slots; slot < end; slot++) {\n\t\tu8 *to = alias + slot->addr;\n":
+    "\tfor (u64 half = ~0U; half; half = half == ~0U ? ~half : 0) {\n"
+    "\tfor (slot = text->slots; slot < end; slot++) {\n\t\tu8 *to = alias + slot->addr;\n",
+    "\t\t\t*word ^= slot->old_word ^ slot->new_word;\n":
+    "\t\t\t*word ^= (slot->old_word ^ slot->new_word) & half;\n",
+    "\t\t\tmemcpy(to, on ? slot->new : slot->old, slot->bytes);\n\t}\n":
+    "\t\t\tmemcpy(to, on ? slot->new : slot->old, slot->bytes);\n\t}\n"
+    "\tfor (int turn = 0; turn < 1000; turn++)\n\t\tcpu_relax();\n\t}\n",
+}
+
 # What each control leaves out of the product or does wrong: texts that are replaced.
 EDITS: dict[str, dict[str, str]] = {
     # Devices' interrupts that find Linux stalled are forgotten.
@@ -35,6 +48,11 @@ EDITS: dict[str, dict[str, str]] = {
     "nmi_unstalls": {
         "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_vif, vif);\n":
         "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_vif, 1);\n\t(void)vif;\n",
+    },
+    "half_written": HALF_WRITTEN,
+    # The other CPUs do not wait in an NMI while slots are written.
+    "half_written_no_gate": HALF_WRITTEN | {
+        "\tif (!pl_nmi_gate_close())\n\t\treturn -EIO;\n": "",
     },
     # KVM's modules get a soft cli like all others.
     "soft_kvm": {'\treturn mod && strstarts(mod->name, "kvm");': "\treturn false;"},
