@@ -15,7 +15,7 @@ from fake_tap import HELD_NS, LATE_NS, MS, FakeLoop
 
 from tactus.recording import DATA, open_recording
 from tactus.tap import exports
-from tactus.tap.records import FLAG_OUT, NO_SOURCE, Kind, Record
+from tactus.tap.records import FLAG_OUT, MESSAGES, NO_SOURCE, Kind, Record
 from tactus.tap.trial import About, Trial, TrialFile, read_trial
 
 TOP = Path(__file__).resolve().parents[2]
@@ -123,6 +123,15 @@ def test_midi_by_mido(trial: Trial) -> None:
         assert [message for _, message in seen] == [record.message for record in records]
         assert all(abs(ns - record.actual_ns) <= tick_ns / 2 + 1
                    for (ns, _), record in zip(seen, records, strict=True))
+    # By mido's own clock, too: all tracks at once, in seconds.
+    now_ns, clock = 0.0, []
+    for message in file:
+        now_ns += message.time * 1e9
+        if not message.is_meta:
+            clock.append(now_ns)
+    times = sorted(record.actual_ns for record in trial.of(*MESSAGES))
+    assert all(abs(ns - actual) <= tick_ns / 2 + 1
+               for ns, actual in zip(clock, times, strict=True))
     assert file.length == pytest.approx(max(
         record.actual_ns for record in trial.of(Kind.KEYSTROKE, Kind.FEEDBACK)) / 1e9, abs=1e-4)
 

@@ -168,7 +168,9 @@ def events_tsv(trial: Trial) -> str:
 def sidecar(trial: Trial) -> str:
     """events.json: what the columns mean, and what was asked for."""
     about = trial.about
-    return json.dumps(COLUMNS | {
+    title = about.parameters.get("TITLE")
+    return json.dumps(COLUMNS | {"TaskName": about.task} | (
+        {"TaskDescription": title} if title else {}) | {
         "StimulusPresentation": {"OperatingSystem": f"Linux {about.kernel}".strip(),
                                  "SoftwareName": "Tactus tap", "SoftwareVersion": about.software},
         "Tap": asdict(about) | {"ended_by": trial.reason}}, indent=2) + "\n"
