@@ -134,8 +134,9 @@ class FakeDevice(threading.Thread):
                 self.put(Record(0, serial, 0, 0, 0, -self._refuse[2], 0, param, index, Kind.REFUSED,
                                 0, 0, b"\0\0\0"))
             elif op == Op.STOP:
-                self.stopped.set()
-                self.go.set()
+                if playing is not None:
+                    self.stopped.set()
+                    self.go.set()
             elif op == Op.START and playing is None:
                 playing = threading.Thread(target=self._play, args=(value,), daemon=True)
                 playing.start()
@@ -148,7 +149,7 @@ class FakeDevice(threading.Thread):
             self.go.wait()
         rest = records[begin:]
         if self.stopped.is_set():
-            rest = [record for record in rest if record.kind >= Kind.ENDED]
+            rest = [record for record in rest if record.kind >= Kind.STARTED]
             rest = [record._replace(sequence=begin + n) for n, record in enumerate(rest)]
             rest = [record._replace(index=Reason.STOP) if record.kind == Kind.ENDED
                     else record._replace(value=begin + len(rest)) if record.kind == Kind.DONE

@@ -39,8 +39,9 @@ def out(tmp_path: Path) -> Path:
 
 def run_trial(machine: FakeMachine, out: Path, as_json: bool = False, discard: bool = False) -> int:
     with Loop(machine) as loop:
-        file, first = session.begin(machine, loop, EXPERIMENT, out, discard)
-        session.watch(machine, loop, file, first, quiet=True)
+        with Stopper(loop) as stopper:
+            file, first = session.begin(machine, loop, stopper, EXPERIMENT, out, discard)
+            session.watch(loop, stopper, file, first, quiet=True)
         return session.finish(file, out, loop.port_stats(), as_json)
 
 
@@ -162,12 +163,13 @@ import sys
 from pathlib import Path
 from tactus.machine import Machine
 from tactus.tap import session
-from tactus.tap.companion import Loop
+from tactus.tap.companion import Loop, Stopper
 from tactus.tap.experiment import Experiment
 machine, out = Machine(Path(sys.argv[1])), Path(sys.argv[2])
-with Loop(machine) as loop:
-    file, first = session.begin(machine, loop, Experiment("", [], {}, task="sync"), out, False)
-    session.watch(machine, loop, file, first, True)
+with Loop(machine) as loop, Stopper(loop) as stopper:
+    file, first = session.begin(machine, loop, stopper, Experiment("", [], {}, task="sync"), out,
+                                False)
+    session.watch(loop, stopper, file, first, True)
 """
 
 
@@ -184,8 +186,9 @@ def killed_trial(machine: FakeMachine, out: Path, hold_at: int) -> FakeDevice:
 
 def attach(machine: FakeMachine, out: Path) -> int:
     with Loop(machine) as loop:
-        file, first = session.take_over(machine, loop, out)
-        session.watch(machine, loop, file, first, quiet=True)
+        with Stopper(loop) as stopper:
+            file, first = session.take_over(machine, loop, stopper, out)
+            session.watch(loop, stopper, file, first, quiet=True)
         return session.finish(file, out, {}, False)
 
 

@@ -11,7 +11,9 @@ struct word {
 	size_t length;
 };
 
-#define WORD(w) (int)(w).length, (w).at
+/* Of what is no text, no more than fits a line. */
+#define MOST_SHOWN 200
+#define WORD(w) (int)((w).length < MOST_SHOWN ? (w).length : MOST_SHOWN), (w).at
 
 /* Columns count characters from 1, so they skip the later bytes of UTF-8. */
 static unsigned int column_of(const struct tapfile *f, const char *at)
@@ -23,9 +25,11 @@ static unsigned int column_of(const struct tapfile *f, const char *at)
 	return column;
 }
 
-/* Show the line and, below it, where in it @at is. */
+/* Show the line, if it fits one, and, below it, where in it @at is. */
 static void show(const struct tapfile *f, const char *at)
 {
+	if (f->end - f->begin > MOST_SHOWN)
+		return;
 	fputs("    ", f->complaints);
 	for (const char *c = f->begin; c < f->end; c++)
 		fputc((unsigned char)*c >= ' ' && *c != 0x7f ? *c : *c == '\t' ? '\t' : '?',

@@ -16,6 +16,9 @@ from tactus.errors import ToolError
 from tactus.machine import Machine
 
 
+INTERRUPTED = 130  # exit status: by ^C, before there was anything to end in order
+
+
 class Command(Protocol):
     """What a module in tactus.commands offers."""
 
@@ -55,6 +58,9 @@ def main(argv: Sequence[str] | None = None, machine: Machine | None = None) -> i
     except ToolError as problem:
         print(f"tactus: {problem}", file=sys.stderr)
         return problem.exit_status
+    except KeyboardInterrupt:
+        print("tactus: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # `tactus status | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -7,6 +7,9 @@ trial. It cannot disturb the loop: if it dies, the trial goes on, and --attach t
 
 With --check it only says of each file whether it is right, with line and column of what is not.
 The language is in docs/tap-language.md, the files are in docs/tap.md.
+
+Exit status: 0 all is well, 1 it could not be done or a file is wrong, 2 wrong command line, 6 the
+trial was had but something was lost, 130 interrupted before a trial began.
 """
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from pathlib import Path
 from tactus.errors import ToolError
 from tactus.machine import Machine
 from tactus.tap import session, tapfile
-from tactus.tap.companion import Loop, stop_trial
+from tactus.tap.companion import Loop, Stopper, stop_trial
 from tactus.tap.experiment import read_experiment
 
 HELP = "run a tapping experiment"
@@ -57,7 +60,7 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise ToolError(f"{path}: {problem.strerror}") from problem
+        raise ToolError(f"{path} could not be made: {problem.strerror}") from problem
 
 
 def run(args: argparse.Namespace, machine: Machine) -> int:
@@ -76,7 +79,9 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
     if experiment and experiment.warnings:
         print(experiment.warnings, file=sys.stderr)
     with Loop(machine) as loop:
-        file, first = (session.take_over(machine, loop, args.out) if experiment is None else
-                       session.begin(machine, loop, experiment, args.out, args.discard))
-        session.watch(machine, loop, file, first, args.quiet)
+        with Stopper(loop) as stopper:
+            file, first = (session.take_over(machine, loop, stopper, args.out)
+                           if experiment is None else
+                           session.begin(machine, loop, stopper, experiment, args.out, args.discard))
+            session.watch(loop, stopper, file, first, args.quiet)
         return session.finish(file, args.out, loop.port_stats(), args.json)

@@ -7,11 +7,13 @@ are counted. So a companion may die, and another one take over.
 from __future__ import annotations
 
 import array
+import contextlib
 import errno
 import fcntl
 import json
 import os
 import select
+import signal
 import termios
 import time
 from collections.abc import Sequence
@@ -82,6 +84,10 @@ class Loop:
         self._commands.write(command.pack(self._serial))
         return self._serial
 
+    def stop(self) -> None:
+        """End the trial; no effect if there is none, and so never refused."""
+        self._commands.write(Command(Op.STOP).pack(0))
+
     def unread_bytes(self) -> int:
         count = array.array("i", [0])
         fcntl.ioctl(self._events.fileno(), termios.FIONREAD, count)
@@ -125,12 +131,46 @@ class Loop:
                 if (said := self._text(f"stats/{name}")).isdigit()}
 
 
-def start(loop: Loop, experiment: Experiment, trial: int) -> list[Record]:
+class Stopper:
+    """Ends the trial when a signal asks for it: the first time by the loop, the second by leaving it.
+
+    A context manager: SIGINT and SIGTERM are its own meanwhile.
+    """
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self.asked = 0
+        self.until = float("inf")
+
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self)
+                        for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def __call__(self, number: int = 0, frame: object = None) -> None:
+        self.asked += 1
+        if self.asked == 1:
+            self._loop.stop()
+            self.until = time.monotonic() + ANSWER_S
+
+    @property
+    def over(self) -> bool:
+        return self.asked > 1 or time.monotonic() > self.until
+
+
+def start(loop: Loop, experiment: Experiment, trial: int, stopper: Stopper) -> list[Record]:
     """Hand over the parameters and begin; what has come since, from the loop's STARTED on."""
     commands = [Command(Op.RESET), *experiment.commands, Command(Op.START, value=trial)]
     serials = {loop.send(command): command for command in commands}
+    if stopper.asked:  # its own TAP_STOP may have come before the start
+        loop.stop()
     until = time.monotonic() + ANSWER_S
-    while time.monotonic() < until:
+    while time.monotonic() < until and not stopper.over:
         records = loop.read(POLL_S)
         if records is None:
             raise ToolError("the tap loop was unloaded")
@@ -153,25 +193,6 @@ def _refusal(command: Command, record: Record, names: dict[int, str]) -> str:
                                                else os.strerror(code))
 
 
-class Stopper:
-    """Ends the trial when asked to: the first time by the loop, the second by leaving it."""
-
-    def __init__(self, loop: Loop) -> None:
-        self._loop = loop
-        self.asked = 0
-        self.until = float("inf")
-
-    def __call__(self, number: int = 0, frame: object = None) -> None:
-        self.asked += 1
-        if self.asked == 1:
-            self._loop.send(Command(Op.STOP))
-            self.until = time.monotonic() + ANSWER_S
-
-    @property
-    def over(self) -> bool:
-        return self.asked > 1 or time.monotonic() > self.until
-
-
 def follow(loop: Loop, file: TrialFile, view: View, stopper: Stopper,
            first: Sequence[Record] = ()) -> None:
     """Take down the trial until it is done, the loop is gone, or the stopper's patience is over."""
@@ -183,7 +204,11 @@ def follow(loop: Loop, file: TrialFile, view: View, stopper: Stopper,
         mine = [record for record in records
                 if record.trial == file.trial.about.trial and record.kind != Kind.REFUSED]
         if mine:
-            file.add(mine, time.time_ns())
+            try:
+                file.add(mine, time.time_ns())
+            except OSError as problem:
+                raise ToolError(f"{file.path} could not be written: {problem.strerror}; the trial "
+                                "goes on, and --attach takes it over") from problem
             for record in mine:
                 progress.add(record)
         view.show(progress)
@@ -203,7 +228,11 @@ def next_run(folder: Path, about: About) -> int:
 def unfinished(folder: Path) -> Path | None:
     """The newest file of records of a trial that was not taken down to its end."""
     files = sorted(folder.glob("*_run-*.records"), key=lambda path: path.stat().st_mtime)
-    return next((path for path in reversed(files) if not read_trial(path).done), None)
+    for path in reversed(files):
+        with contextlib.suppress(ToolError):  # not the records of a trial
+            if not read_trial(path).done:
+                return path
+    return None
 
 
 def write_files(trial: Trial, folder: Path, port_stats: dict[str, int]) -> dict[str, Path]:
@@ -224,6 +253,9 @@ def write_files(trial: Trial, folder: Path, port_stats: dict[str, int]) -> dict[
         try:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         except OSError as problem:
-            raise ToolError(f"{path} could not be written: {problem.strerror}") from problem
+            with contextlib.suppress(OSError):
+                path.unlink()  # half a file looks like a whole one
+            raise ToolError(f"{path} could not be written: {problem.strerror}; --export makes the "
+                            "files once more") from problem
         written[name] = path
     return written

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import time
 from dataclasses import replace
@@ -30,7 +29,15 @@ def about_now(machine: Machine, loop: Loop, task: str) -> About:
                  software=tactus.__version__)
 
 
-def begin(machine: Machine, loop: Loop, experiment: Experiment, folder: Path,
+def open_file(path: Path, about: About | None = None) -> TrialFile:
+    """A new file of records, with `about`, or an old one."""
+    try:
+        return TrialFile(path, about)
+    except OSError as problem:
+        raise ToolError(f"{path}: {problem.strerror}") from problem
+
+
+def begin(machine: Machine, loop: Loop, stopper: Stopper, experiment: Experiment, folder: Path,
           discard: bool) -> tuple[TrialFile, list[Record]]:
     """Start a new trial; its file, and its first records."""
     if loop.unread_bytes() and not discard:
@@ -42,16 +49,23 @@ def begin(machine: Machine, loop: Loop, experiment: Experiment, folder: Path,
                     subject=str(experiment.parameters.get("SUBJECT", "")),
                     session=str(experiment.parameters.get("SESSION", "")))
     about = replace(about, run=next_run(folder, about))
-    first = start(loop, experiment, about.trial)
-    return TrialFile(folder / f"{about.stem}.records", about), first
+    file = open_file(folder / f"{about.stem}.records", about)
+    try:
+        return file, start(loop, experiment, about.trial, stopper)
+    except BaseException:
+        file.remove()
+        raise
 
 
-def take_over(machine: Machine, loop: Loop, folder: Path) -> tuple[TrialFile, list[Record]]:
+def take_over(machine: Machine, loop: Loop, stopper: Stopper,
+              folder: Path) -> tuple[TrialFile, list[Record]]:
     """Go on with the trial that runs, or whose records nobody has read."""
     if loop.running() is False and not loop.unread_bytes():
         raise ToolError("no trial is running, and there are no records of one")
-    first = None
+    first: list[Record] | None = None
     while not first:
+        if stopper.over:
+            raise ToolError("the tap loop says nothing")
         first = loop.read(1.0)
         if first is None:
             raise ToolError("the tap loop was unloaded")
@@ -59,25 +73,20 @@ def take_over(machine: Machine, loop: Loop, folder: Path) -> tuple[TrialFile, li
     trial = first[0].trial
     path = unfinished(folder)
     if path is not None and read_trial(path).about.trial == trial:
-        return TrialFile(path), first
+        return open_file(path), first
     about = replace(about_now(machine, loop, "attached"), trial=trial)
     about = replace(about, run=next_run(folder, about))
-    return TrialFile(folder / f"{about.stem}.records", about), first
+    return open_file(folder / f"{about.stem}.records", about), first
 
 
-def watch(machine: Machine, loop: Loop, file: TrialFile, first: list[Record], quiet: bool) -> None:
+def watch(loop: Loop, stopper: Stopper, file: TrialFile, first: list[Record], quiet: bool) -> None:
     """Until the trial is done, or two signals end the patience."""
-    stopper = Stopper(loop)
-    before = {number: signal.signal(number, stopper)
-              for number in (signal.SIGINT, signal.SIGTERM)}
     view = live.choose(quiet)
     try:
         follow(loop, file, view, stopper, first)
     finally:
         view.close()
         file.close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def finish(file: TrialFile, folder: Path, port_stats: dict[str, int], as_json: bool) -> int:
@@ -100,9 +109,6 @@ def finish(file: TrialFile, folder: Path, port_stats: dict[str, int], as_json: b
 
 def export(path: Path, folder: Path, as_json: bool) -> int:
     """Make the files of a trial once more from its records."""
-    try:
-        file = TrialFile(path)
-    except (OSError, KeyError) as problem:
-        raise ToolError(f"{path} is not the records of a trial: {problem}") from problem
+    file = open_file(path)
     file.close()
     return finish(file, folder, {}, as_json)

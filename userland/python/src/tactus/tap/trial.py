@@ -7,11 +7,14 @@ holds the trial's `about`.
 """
 from __future__ import annotations
 
+import contextlib
+import struct
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO
 
+from tactus.errors import ToolError
 from tactus.recording import DATA, FRAME, header, open_recording
 from tactus.tap.records import FIELDS, FIFO_EVENTS, Figure, Kind, Reason, Record, unpack
 
@@ -100,9 +103,13 @@ class TrialFile:
         if about is not None:
             self.trial = Trial(about)
             self._file = path.open("xb")
-            self._file.write(header(FIFO_EVENTS, FIELDS, FIELDS.record_bytes, about.began_ns,
-                                    {"tap": asdict(about)}))
-            self._file.flush()
+            try:
+                self._file.write(header(FIFO_EVENTS, FIELDS, FIELDS.record_bytes, about.began_ns,
+                                        {"tap": asdict(about)}))
+                self._file.flush()
+            except OSError:
+                self.remove()
+                raise
             return
         self.trial, length = _read(path)
         self._file = path.open("r+b")
@@ -118,19 +125,28 @@ class TrialFile:
             self.trial.add(record)
 
     def close(self) -> None:
-        self._file.close()
+        with contextlib.suppress(OSError):  # of what add() could not write, and has told of
+            self._file.close()
+
+    def remove(self) -> None:
+        """Of a trial that did not come about."""
+        self.close()
+        self.path.unlink()
 
 
 def _read(path: Path) -> tuple[Trial, int]:
     """The trial in a file, and how many of its bytes are whole frames."""
     recording = open_recording(path)
     with recording:
-        trial = Trial(About(**recording.told["tap"]))
-        length = recording.position()
-        for frame in recording.frames():
+        try:
+            trial = Trial(About(**recording.told["tap"]))
             length = recording.position()
-            for record in unpack(frame.data):
-                trial.add(record)
+            for frame in recording.frames():
+                length = recording.position()
+                for record in unpack(frame.data):
+                    trial.add(record)
+        except (KeyError, TypeError, struct.error) as problem:
+            raise ToolError(f"{path} is not the records of a trial") from problem
     return trial, length
 
 
