@@ -39,11 +39,16 @@ def test_the_manual_names_every_subcommand_and_option(
         capsys: pytest.CaptureFixture[str]) -> None:
     manual = MANUAL.read_text().replace("\\-", "-")
     for name in cli.find_commands():
-        assert f"\n.It Cm {name}" in manual or f"\n.Ss {name}" in manual, name
+        assert f"\n.Ss {name}\n" in manual, name
+        section = re.split(r"\n\.S[sh] ", manual.split(f"\n.Ss {name}\n")[1])[0]
+        synopsis = "".join(re.findall(rf"^\.Cm {name}\n(?:\..*\n)*?(?=\.Nm|\.Sh)", manual, re.M))
         with pytest.raises(SystemExit):
             cli.main([name, "--help"])
-        for option in options_of(capsys.readouterr().out) - {"--help"}:
-            assert f"Fl -{option.removeprefix('--')}" in manual, f"{name} {option}"
+        usage = capsys.readouterr().out.partition("\n\n")[0]
+        for option in options_of(usage) - {"--help"}:
+            flag = rf"Fl -{option.removeprefix('--')}\b"
+            assert re.search(rf"^\.It .*{flag}", section, re.M), f"{name} {option}"
+            assert re.search(flag, synopsis), f"{name} {option}: synopsis"
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,10 +134,24 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert alone["intervals"]["lag1"]["low"] < 0
 
 
-@pytest.mark.parametrize("words", [["."], ["none_such"], ["x.tsv"], ["one", "--plot", "x.gif"]])
-def test_refusals(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                  capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("words", "status", "sentence"), [
+    (["."], 2, ".: there is no such trial"), (["none_such"], 2, "none_such: there is no such trial"),
+    (["two"], 2, "two: there are 2 trials, name one"),
+    (["x.tsv"], 1, "x.tsv is not an events file of a tap trial: KeyError('trial_type')"),
+    (["program"], 1, "program cannot be read: 'utf-8' codec can't decode byte 0xff"),
+    (["t", "--plot", "x.gif"], 2, "x.gif ends in none of .png, .svg, .pdf"),
+    (["t", "--plot", "none/x.png"], 1, "none/x.png could not be written: "),
+    (["t", "--json", "--plot", "full.svg"], 1, "full.svg could not be written: [Errno 28]")])
+def test_refusals(words: list[str], status: int, sentence: str, tmp_path: Path,
+                  monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.tsv").write_text("a\tb\n1\t2\n")
-    assert cli.main(["tap-report", *words]) in (1, 2)
-    assert capsys.readouterr().err.startswith("tactus: ")
+    (tmp_path / "program").write_bytes(b"\x7fELF\xff\n")
+    (tmp_path / "full.svg").symlink_to("/dev/full")
+    (tmp_path / "two").mkdir()
+    for run in (1, 2):
+        written(tmp_path / "two", FakeLoop(taps=40), run)
+    (tmp_path / "two/task-sync_run-01_events.tsv").rename(tmp_path / "t")
+    written(tmp_path / "two", FakeLoop(taps=40))
+    assert cli.main(["tap-report", *words]) == status
+    assert capsys.readouterr().err.startswith(f"tactus: {sentence}")

@@ -66,6 +66,11 @@ def test_the_manuals_example(manual: Path, capsys: pytest.CaptureFixture[str]) -
     assert len(found.set) == 8 and found.warnings == ""
     assert main(["tap", "--check", str(manual)]) == 0
     assert capsys.readouterr().out == f"{manual}: right: 8 parameters, 3 triggers\n"
+    assert main(["tap", "--check", "--json", str(manual), "none"]) == 1
+    right, wrong = json.loads(capsys.readouterr().out)
+    assert right == {"file": str(manual), "right": True, "parameters": 8, "triggers": 3, "said": ""}
+    assert (wrong["file"], wrong["right"]) == ("none", False)
+    assert wrong["said"] == "tactus-tapfile: none cannot be read: No such file or directory"
 
 
 def test_commands(manual: Path) -> None:

@@ -14,8 +14,10 @@ trial was had but something was lost, 130 interrupted before a trial began.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from tactus.errors import ToolError
 from tactus.machine import Machine
@@ -40,20 +42,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--discard", action="store_true",
                         help="forget records that nobody has read")
     parser.add_argument("--quiet", action="store_true", help="show nothing while it runs")
-    parser.add_argument("--json", action="store_true", help="the certificate as a JSON object")
+    parser.add_argument("--json", action="store_true", help="the certificate as a JSON object; with --check an array, one object a file")
 
 
-def check(path: Path) -> bool:
-    """Say of one file whether it is right."""
+def look_at(path: Path) -> dict[str, Any]:
+    """Whether one file is right, and what is said about it."""
     try:
         found = tapfile.read(path)
     except ToolError as problem:
-        print(problem, file=sys.stderr)
-        return False
-    if found.warnings:
-        print(found.warnings, file=sys.stderr)
-    print(f"{path}: right: {len(found.set)} parameters, {len(found.triggers)} triggers")
-    return True
+        return {"file": str(path), "right": False, "said": str(problem)}
+    return {"file": str(path), "right": True, "said": found.warnings,
+            "parameters": len(found.set), "triggers": len(found.triggers)}
+
+
+def check(paths: list[Path], as_json: bool) -> bool:
+    """Say of files whether they are right."""
+    found = [look_at(path) for path in paths]
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return all(one["right"] for one in found)
+    for one in found:
+        if one["said"]:
+            print(one["said"], file=sys.stderr)
+        if one["right"]:
+            print(f"{one['file']}: right: {one['parameters']} parameters, "
+                  f"{one['triggers']} triggers")
+    return all(one["right"] for one in found)
 
 
 def make_folder(path: Path) -> None:
@@ -65,7 +79,7 @@ def make_folder(path: Path) -> None:
 
 def run(args: argparse.Namespace, machine: Machine) -> int:
     if args.check and args.file:
-        return 0 if all([check(path) for path in args.file]) else 1
+        return 0 if check(args.file, args.json) else 1
     wanted = 0 if args.attach or args.stop or args.export else 1
     if len(args.file) != wanted:
         raise ToolError("name one experiment" if wanted else "that wants no experiment", 2)
