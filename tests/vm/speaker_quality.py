@@ -378,6 +378,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("what", choices=("speech", "tone", "timing"))
     made.add_argument("--mode", action="append", choices=[mode.name for mode in MODES],
                       help="of speech and tone: only this one; may be repeated")
+    for name, choices in (("clock", ("rtc", "task")), ("condition", measure.MAIN_CONDITIONS)):
+        made.add_argument(f"--{name}", action="append", choices=choices,
+                          help="of timing: only this one; may be repeated")
     made.add_argument("--seconds", type=float, default=10.0, help="of timing, virtual (default 10)")
     made.add_argument("--out", type=Path, help="keep traces, stamps and sounds here")
     figures.add_json(made)
@@ -394,7 +397,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return figures.tell("tone", lambda: tone(out, modes, *where), table_tone, judge_tone,
                                     options.json)
             return figures.tell(
-                "timing", lambda: timing(options.seconds, kernel=where[0], flavour=where[1]),
+                "timing", lambda: timing(
+                    options.seconds, options.clock or ("rtc", "task"),
+                    options.condition or measure.MAIN_CONDITIONS, *where),
                 table_ticks, judge_ticks, options.json)
         except TraceError as error:
             return figures.failed([str(error)])
