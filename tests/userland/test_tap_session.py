@@ -134,7 +134,7 @@ def test_one_companion_at_a_time(machine: FakeMachine) -> None:
         pass
 
 
-def wait_for(what: object, seconds: float = 30) -> None:
+def wait_for(what: object, seconds: float = 600) -> None:
     until = time.monotonic() + seconds
     while not what():  # type: ignore[operator]
         assert time.monotonic() < until, "it took too long"

@@ -20,7 +20,7 @@ from tactus import cli
 from tactus.errors import ToolError
 from tactus.tap import session
 from tactus.tap.companion import Loop, Stopper
-from tactus.tap.experiment import Experiment
+from tactus.tap.experiment import Experiment, read_experiment
 from tactus.tap.records import Command, Op
 from tactus.tap.trial import read_trial
 
@@ -39,6 +39,7 @@ def tap(machine: FakeMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         status = cli.main(["tap", *map(str, words)], machine)
         return status, capsys.readouterr().err
 
+    read_experiment(FILE)  # so that what reads it is built: not within a test's limits
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tactus_tap
@@ -202,7 +203,7 @@ def test_interrupted_while_the_file_is_read(tap: Tap, machine: FakeMachine,
 
 def wait_for(device: FakeDevice, *ops: Op) -> None:
     """Until it has got these commands, parameters and triggers aside."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     while [op for _, _, op, *_ in device.got if op not in (Op.SET, Op.TRIGGER)] != list(ops):
         assert time.monotonic() < until, device.got
         time.sleep(0.01)
