@@ -68,6 +68,8 @@ install-userland: analysis tapfile
 	install -D -m 644 userland/completions/tactus.bash \
 		"$$to/share/bash-completion/completions/tactus"; \
 	install -D -m 644 -t "$$to/lib/systemd/system" userland/systemd/*.service; \
+	install -D -m 644 -t "$$to/lib/udev/rules.d" userland/udev/*.rules; \
+	install -D -m 644 -t "$$to/lib/sysusers.d" userland/sysusers.d/*.conf; \
 	sed -i "s|/usr/local/bin|$(PREFIX)/bin|" "$$to"/lib/systemd/system/tactus-record@.service; \
 	echo "installed below $$to"
 
