@@ -14,6 +14,7 @@
 #include <linux/mod_devicetable.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
+#include "speaker.h"
 
 static struct device *speaker;	/* a reference; NULL: this kernel has no such device */
 static bool held;

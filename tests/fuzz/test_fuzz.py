@@ -37,7 +37,7 @@ def test_nothing_is_found(name: str) -> None:
 ], ids=["array", "count", "end", "limit", "silence"])
 def test_a_planted_defect_is_found(tmp_path: Path, name: str, path: str, right: str, wrong: str
                                    ) -> None:
-    for folder in ("examples/tap", "tests/fuzz", "tools/tap"):
+    for folder in ("examples/tap", "kernel/include/rt", "tests/fuzz", "tools/tap"):
         shutil.copytree(TOP / folder, tmp_path / folder)
     (tmp_path / "tests/unit").mkdir()
     shutil.copy(TOP / "tests/unit/tap.h", tmp_path / "tests/unit")
