@@ -130,11 +130,13 @@ def test_nowhere_to_write(tap: Tap, machine: FakeMachine) -> None:
 
 
 # A command of its own, with a limit to the size of a file: as if the disk were full.
+# A shell starts what runs in the background with ^C ignored, tests too: not so the command.
 COMMAND = """
-import resource, sys
+import resource, signal, sys
 from pathlib import Path
 from tactus import cli
 from tactus.machine import Machine
+signal.signal(signal.SIGINT, signal.default_int_handler)
 if int(sys.argv[2]):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 sys.exit(cli.main(["tap", *sys.argv[3:]], Machine(Path(sys.argv[1]))))
