@@ -13,10 +13,12 @@
 
 void rt_rq_add(struct rt_rq *rq, RT_TASK *task, unsigned long long key)
 {
+	u64 inherited = READ_ONCE(task->inherited);
+
 	/* A policy that adds a task twice must not break the queue of the others. */
 	rt_rq_remove(rq, task);
 	task->key = key;
-	heap_insert(&rq->ready, &task->ready, key < task->inherited ? key : task->inherited);
+	heap_insert(&rq->ready, &task->ready, key < inherited ? key : inherited);
 }
 
 void rt_rq_remove(struct rt_rq *rq, RT_TASK *task)

@@ -14,8 +14,8 @@ static inline void rq_enqueue(struct rt_rq *rq, RT_TASK *task)
 {
 	task->queued = 1;
 	rq->ops->enqueue(rq, task);
-	if (!rq->curr || task == rq->curr || task->inherited != CORE_NOTHING_INHERITED ||
-	    rq->ops->preempts(rq, task, rq->curr))
+	if (!rq->curr || task == rq->curr ||
+	    READ_ONCE(task->inherited) != CORE_NOTHING_INHERITED || rq->ops->preempts(rq, task, rq->curr))
 		rq->need_resched = true;
 }
 

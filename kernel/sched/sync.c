@@ -48,6 +48,15 @@ static void waitq_dismiss_all(struct rt_waitq *queue, int result)
 
 /* ---- inheritance ---- */
 
+/*
+ * What a task inherits changes under the lock over all objects, and its CPU, which sorts by it, may be
+ * looking: then sync_requeue(), under that CPU's lock, sorts it anew.
+ */
+static void set_inherited(RT_TASK *task, u64 urgency)
+{
+	WRITE_ONCE(task->inherited, urgency);
+}
+
 /* Return: whether it changed. */
 static bool inherit(RT_TASK *owner)
 {
@@ -58,7 +67,7 @@ static bool inherit(RT_TASK *owner)
 			best = sync_urgency(mtx->waiters.first);
 	if (best == owner->inherited)
 		return false;
-	owner->inherited = best;
+	set_inherited(owner, best);
 	return true;
 }
 
@@ -253,7 +262,7 @@ void sync_refresh(RT_TASK *task, int pass)
 	struct rt_waitq *queue = task->waits_in;
 
 	if (pass == 0 && task->inherited != CORE_NOTHING_INHERITED) {
-		task->inherited = CORE_NOTHING_INHERITED;
+		set_inherited(task, CORE_NOTHING_INHERITED);
 		sync_requeue(task);
 	} else if (pass == 1 && queue) {
 		waitq_remove(task);
@@ -284,5 +293,5 @@ void sync_kill(RT_TASK *task)
 	sync_give_up(task, -EIDRM);
 	while (task->owned)
 		hand_over(task->owned, -EOWNERDEAD);
-	task->inherited = CORE_NOTHING_INHERITED;
+	set_inherited(task, CORE_NOTHING_INHERITED);
 }

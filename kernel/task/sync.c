@@ -123,7 +123,8 @@ static RT_TASK *begin(unsigned long *flags)
 	*flags = pl_hard_save();
 	hardlock(&sync_lock);
 	task = this_cpu_ptr(&rt_cpus)->rq.curr;
-	if (unlikely(task->state == CORE_DEAD)) {
+	/* Another CPU may be suspending it meanwhile; killing it takes this lock. */
+	if (unlikely(READ_ONCE(task->state) == CORE_DEAD)) {
 		hardunlock(&sync_lock);
 		rt_exec_resched();
 	}
