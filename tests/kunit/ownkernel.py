@@ -33,6 +33,11 @@ NEEDED = {  # program -> Debian package
     "qemu-system-x86_64": "qemu-system-x86",
 }
 
+# Under KCSAN's strict rules Linux has races of its own. A report's headline names the functions, with
+# their modules, and an address for those on an RT task's stack, which cannot be unwound.
+LINUX = r"[a-zA-Z_][\w.]*(\+0x\S+)?"
+LINUX_RACES = rf"KCSAN: data-race in {LINUX}( / {LINUX})?$"
+
 
 class SetupError(Exception):
     """The kernel cannot be had here; the message says why, in one sentence."""

@@ -42,10 +42,6 @@ if [ -e /sys/kernel/debug/kmemleak ]; then
 fi
 echo all done
 """
-# Under KCSAN's strict rules Linux has races of its own. A report's headline names the functions, with
-# their modules, and an address for those on an RT task's stack, which cannot be unwound.
-LINUX = r"[a-zA-Z_][\w.]*(\+0x\S+)?"
-LINUX_RACES = rf"KCSAN: data-race in {LINUX}( / {LINUX})?$"
 # What bounds durations more tightly than a kernel that checks each access of memory can keep to.
 TOO_SLOW = {"budget_stop"}
 
@@ -70,7 +66,7 @@ def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int) -> None:
     done = vm(RUN.format(group="one-cpu" if smp == 1 else "two-cpus"), kernel=kernel, smp=smp,
               icount=smp == 1, modules="hog tactus_core", qemu=UART, timeout=900,
               put=[programs.build("load"), programs.build("fifo_check")],
-              extra=["--memory=1G"], allow=[LINUX_RACES])
+              extra=["--memory=1G"], allow=[ownkernel.LINUX_RACES])
     assert done.status == 0, f"{done.status}: {done.stdout[-2000:]}{done.stderr}"
     assert done.stdout.endswith("all done\n")
     assert "unreferenced object" not in done.stdout, done.stdout
@@ -91,7 +87,7 @@ def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int) -> None:
 ])
 def test_whose_race_it_is(title: str, ours: bool) -> None:
     """Races of Linux alone are let pass, those with a module or RT code in it are not."""
-    assert (re.search(LINUX_RACES, f"BUG: KCSAN: data-race in {title}") is None) == ours
+    assert (re.search(ownkernel.LINUX_RACES, f"BUG: KCSAN: data-race in {title}") is None) == ours
 
 
 @pytest.mark.slow
