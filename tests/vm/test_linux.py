@@ -67,12 +67,13 @@ def test_time_goes_on_under_load(vm: Vm) -> None:
     assert line_of(done.stdout, "period_ns")["skipped"] == 0
 
 
-def check_wakes(wakes: dict[str, float], posts: int) -> None:
-    """Every post arrived, in the right context, never inside of a section."""
+def check_wakes(wakes: dict[str, float], posts: int, lag: int = 1) -> None:
+    """Every post arrived, in the right context, never inside of a section; of those handled, the thread
+    may have `lag` still to see."""
     assert wakes["posts"] >= posts
     # The last one may be on its way while the line is written.
     assert wakes["posts"] - wakes["merged"] - wakes["handled"] in (0, 1)
-    assert wakes["woken"] >= wakes["handled"] - 1
+    assert wakes["woken"] >= wakes["handled"] - lag
     assert wakes["inside_section"] == 0
     assert wakes["wrong_context"] == 0
     assert wakes["late_replays"] == 0
@@ -104,7 +105,8 @@ def test_rt_task_wakes_linux(vm: Vm, preempt: str) -> None:
         assert 0 < wakes["max_handle_ns"] < 100_000
         assert 0 < wakes["max_wake_ns"] < 200_000
     wakes = line_of(done.stdout, "sections:")
-    check_wakes(wakes, 700)
+    # A kernel that does not pre-empt itself may be at something else for some posts.
+    check_wakes(wakes, 700, lag=5)
     assert wakes["sections"] == 10
     # RT code ran in the sections: 20 of its jobs in each, whose posts became one.
     assert wakes["section_posts"] >= 10 * 19
@@ -118,7 +120,7 @@ def test_rt_task_wakes_linux_under_load(vm: Vm) -> None:
               icount=True, modules=f"hog {ACTIVE} wake_test period_us=200", qemu=UART,
               append="preempt=full", put=[programs.build("load")])
     assert done.status == 0, done.stderr
-    check_wakes(line_of(done.stdout, "posts="), 4500)
+    check_wakes(line_of(done.stdout, "posts="), 4500, lag=5)
 
 
 @pytest.mark.slow
