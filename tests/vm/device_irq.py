@@ -16,7 +16,6 @@ See docs/measuring.md.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import sys
 from collections.abc import Sequence
@@ -34,7 +33,7 @@ _CONDITIONS = ("idle", "load", "stalled", "control")
 
 
 @dataclass(frozen=True)
-class DeviceIrq:
+class DeviceIrq(figures.Result):
     """One condition's outcome; times in ns."""
 
     condition: str
@@ -46,10 +45,6 @@ class DeviceIrq:
     max_ns: int
     waited: int
     """Sections in which a level-triggered interrupt of Linux's waited for its handler."""
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return dataclasses.asdict(self)
 
 
 def _guest_script(seconds: float, rounds: int) -> str:

@@ -11,7 +11,6 @@ See docs/measuring.md.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import sys
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ _PARTS = ("native", "active", "fast", "back")
 
 
 @dataclass(frozen=True)
-class Drift:
+class Drift(figures.Result):
     """One part of the run."""
 
     part: str
@@ -42,10 +41,6 @@ class Drift:
     """How much faster than the machine's clock Linux's went, in 10^-9."""
     wander_ns: int
     """The most that it was off the straight line."""
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return dataclasses.asdict(self)
 
 
 def _guest_script(seconds: float) -> str:

@@ -106,6 +106,18 @@ static int vector(struct iovec *v, uint32_t n)
 	return 3;
 }
 
+/* Of @n bytes @want can be moved; none of some is a refusal. */
+static void check_moved(ssize_t ret, uint32_t want, uint32_t n)
+{
+	if (want || !n) {
+		CHECK_EQ(ret, want);
+	} else {
+		CHECK_EQ(ret, -1);
+		CHECK_EQ(errno, EAGAIN);
+		s->refused++;
+	}
+}
+
 static void do_write(int fd)
 {
 	struct model *next = begin();
@@ -124,13 +136,7 @@ static void do_write(int fd)
 		echo(next);
 	s->under_way = 1;
 	ret = rnd(4) ? write(fd, buf, n) : writev(fd, v, vector(v, n));
-	if (want || !n) {
-		CHECK_EQ(ret, want);
-	} else {
-		CHECK_EQ(ret, -1);
-		CHECK_EQ(errno, EAGAIN);
-		s->refused++;
-	}
+	check_moved(ret, want, n);
 	s->moved += want;
 	commit();
 }
@@ -148,13 +154,7 @@ static void do_read(int fd)
 		echo(next);
 	s->under_way = 1;
 	ret = rnd(4) ? read(fd, buf, n) : readv(fd, v, vector(v, n));
-	if (want || !n) {
-		CHECK_EQ(ret, want);
-	} else {
-		CHECK_EQ(ret, -1);
-		CHECK_EQ(errno, EAGAIN);
-		s->refused++;
-	}
+	check_moved(ret, want, n);
 	for (i = 0; i < want; i++)
 		CHECK_EQ(buf[i], stream_byte(from + i));
 	commit();

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 """What all measurements share: a boot of the bench, and telling, keeping and judging figures.
 
-A measurement's module has measure() that returns results with as_dict(), table() for people, and
-judge() or the like, which returns all that is wrong.
+A measurement's module has measure() that returns Results, table() for people, and judge()
+or the like, which returns all that is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 HERE = Path(__file__).resolve().parent
 TREE = HERE.parent.parent
@@ -27,11 +29,13 @@ class MeasureError(Exception):
     """The measurement could not be made, or it does not count."""
 
 
-class Result(Protocol):
-    """One line of a measurement."""
+@dataclass(frozen=True)
+class Result:
+    """One line of a measurement; what is measured is in those that derive from it."""
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
+        return dataclasses.asdict(self)
 
 
 R = TypeVar("R", bound=Result)

@@ -19,7 +19,6 @@ that release, start + k * period, in ns. See docs/measuring.md.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shlex
 import sys
@@ -88,7 +87,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Lateness:
+class Lateness(figures.Result):
     """The outcome of one case; all times in ns."""
 
     case: Case
@@ -123,10 +122,6 @@ class Lateness:
             if left <= 0:
                 return min(self.upper_ns[edge], self.max_ns)
         return self.max_ns
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return dataclasses.asdict(self)
 
 
 def _guest_script(cases: Sequence[Case]) -> str:

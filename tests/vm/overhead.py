@@ -14,7 +14,6 @@ See docs/measuring.md.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import sys
 from collections.abc import Sequence
@@ -32,7 +31,7 @@ _MARK = "OVERHEAD"
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(figures.Result):
     """One job with the pipeline off and on; instructions, that is, virtual ns."""
 
     job: str
@@ -50,7 +49,7 @@ class Cost:
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        return dataclasses.asdict(self) | {"percent": round(self.percent, 3)}
+        return super().as_dict() | {"percent": round(self.percent, 3)}
 
 
 def _guest_script(rounds: int, gzip_mb: int, beside: str) -> str:

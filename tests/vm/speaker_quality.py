@@ -14,7 +14,6 @@ decodes it (tests/model/quality.py).
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import shlex
 import subprocess
 import sys
@@ -151,7 +150,7 @@ def play(sound: Path, modes: Sequence[Mode], out: Path, kernel: str = "6.1",
 
 
 @dataclass(frozen=True)
-class Quality:
+class Quality(figures.Result):
     """How one mode plays speech."""
 
     mode: str
@@ -162,10 +161,6 @@ class Quality:
     interval_max_dev_ns: int
     missed: int
     underruns: int
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return dataclasses.asdict(self)
 
 
 def judge_quality(results: Sequence[Quality]) -> list[str]:
@@ -216,16 +211,12 @@ TONE_OFF_HZ = 1.0
 
 
 @dataclass(frozen=True)
-class Tone:
+class Tone(figures.Result):
     """The strongest frequency of a mode's output."""
 
     mode: str
     rate_hz: float
     hz: float
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return dataclasses.asdict(self)
 
 
 def make_tone(path: Path, seconds: float = 1.5, rate_hz: int = 8000, channels: int = 1,
@@ -275,7 +266,7 @@ MAX_OFF_NS = {"rtc": 1000, "task": 2000}
 
 
 @dataclass(frozen=True)
-class Ticks:
+class Ticks(figures.Result):
     """How punctual the driver was under one condition; times in ns."""
 
     clock: str
@@ -290,10 +281,6 @@ class Ticks:
     interval_max_dev_ns: int
     late_max_ns: int
     """Of the task; of the clock's interrupt nobody knows."""
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return dataclasses.asdict(self)
 
 
 def _timing_script(clock: str, condition: measure.Condition, seconds: float) -> str:

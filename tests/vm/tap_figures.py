@@ -23,7 +23,6 @@ See docs/applications.md.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shlex
 import sys
@@ -109,7 +108,7 @@ def complete(trial: Sequence[Record]) -> bool:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(figures.Result):
     """One run of the loop test."""
 
     port: Port
@@ -130,10 +129,6 @@ class Run:
     round_us: float
     """Mean time in which a message goes round."""
     load: dict[str, float] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return dataclasses.asdict(self)
 
 
 def disorder(trial: Sequence[Record]) -> int:
@@ -303,7 +298,7 @@ def measure_twin(
 
 
 @dataclass(frozen=True)
-class Delayed:
+class Delayed(figures.Result):
     """Taps that were answered after one delay."""
 
     delay_ms: int
@@ -316,10 +311,6 @@ class Delayed:
     outside: bool
     """What left the emulated UART is what the records say, byte for byte."""
     lost: int
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return dataclasses.asdict(self)
 
 
 def judge_delay(result: Delayed) -> list[str]:
