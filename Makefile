@@ -125,7 +125,7 @@ build/unit/%.passed: build/unit/%
 # The arithmetic of `tactus analyze`: the kernel's own files, on the host.
 ANALYSIS := build/host/tactus-analysis
 analysis: $(ANALYSIS)
-$(ANALYSIS): tools/analyze/analysis.c $(wildcard kernel/sched/*.[ch] kernel/timer/timerq.[ch] \
+$(ANALYSIS): tools/analyze/analysis.c $(wildcard kernel/sched/*.[ch] kernel/policy/*.c \
 		kernel/include/rt/*.h)
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Ikernel -Ikernel/include -o $@ $<

@@ -22,9 +22,9 @@
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/idle.h"
 #include "pipeline/x86/install.h"
-#include "pipeline/x86/oneshot.h"
-#include "pipeline/x86/lines.h"
-#include "task/exec.h"
+#include "pipeline/x86/irq/oneshot.h"
+#include "pipeline/x86/irq/lines.h"
+#include "exec/exec.h"
 
 #define UNLOAD_RETRY_MS 1000
 

@@ -30,7 +30,7 @@
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include "compat/hrtimer.h"
-#include "pipeline/core.h"
+#include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/hosted.h"
 #include "pipeline/pipeline.h"
 

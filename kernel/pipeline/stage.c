@@ -4,12 +4,12 @@
  * paths pay one nop for there being another mode.
  */
 #include <linux/export.h>
-#include "pipeline/core.h"
+#include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/hosted.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/x86/deadline.h"
-#include "pipeline/x86/lines.h"
-#include "pipeline/x86/oneshot.h"
+#include "pipeline/x86/irq/deadline.h"
+#include "pipeline/x86/irq/lines.h"
+#include "pipeline/x86/irq/oneshot.h"
 
 /* Context: any. */
 u64 pl_clock(void)

@@ -29,7 +29,7 @@
 
 #include <rt/sched.h>
 #include "sched/events.h"
-#include "timer/timerq.h"
+#include "sched/timerq.h"
 
 #define RTIME_MAX RT_NO_DEADLINE
 #define CORE_NOTHING_INHERITED (~0ULL)

@@ -3,13 +3,13 @@
 #include <linux/module.h>
 #include "tests/kunit/cases.h"
 #include "sched/heap.c"
-#include "timer/timerq.c"
+#include "sched/timerq.c"
 #include "sched/core.c"
 #include "sched/budget.c"
 #include "sched/policy.c"
-#include "sched/rm.c"
-#include "sched/edf.c"
-#include "sched/sync.c"
+#include "policy/rm.c"
+#include "policy/edf.c"
+#include "sched/wait.c"
 #include "tests/unit/sched_cases.h"
 #include "tests/unit/sync_cases.h"
 

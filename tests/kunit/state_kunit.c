@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 #include "tests/kunit/cases.h"
-#include "pipeline/state.h"
+#include "pipeline/x86/resident/state.h"
 #include "tests/unit/state_cases.h"
 
 STATE_CASES(CASE)

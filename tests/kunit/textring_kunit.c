@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 #include "tests/kunit/cases.h"
-#include "task/textring.c"
+#include "sched/textring.c"
 #include "tests/unit/textring_cases.h"
 
 TEXTRING_CASES(CASE)

@@ -2,7 +2,7 @@
 #include <linux/module.h>
 #include "tests/kunit/cases.h"
 #include "sched/heap.c"
-#include "timer/timerq.c"
+#include "sched/timerq.c"
 #include "tests/unit/timerq_cases.h"
 
 TIMERQ_CASES(CASE)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 #include "tests/kunit/cases.h"
-#include "pipeline/vecset.h"
+#include "pipeline/x86/resident/vecset.h"
 #include "tests/unit/vecset_cases.h"
 
 VECSET_CASES(CASE)

@@ -4,7 +4,7 @@
  * here offers that mode.
  */
 #include "check.h"
-#include "pipeline/x86/deadline.c"
+#include "pipeline/x86/irq/deadline.c"
 
 static u64 fake_tsc, fake_msr;
 

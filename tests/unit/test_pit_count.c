@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "check.h"
-#include "pipeline/x86/pit_count.h"
+#include "pipeline/x86/irq/pit_count.h"
 
 #define HZ 1193182ULL
 

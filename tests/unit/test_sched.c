@@ -4,13 +4,13 @@
 #define RT_POLICY_UNDER_TEST
 #include "check.h"
 #include "sched/heap.c"
-#include "timer/timerq.c"
+#include "sched/timerq.c"
 #include "sched/core.c"
 #include "sched/budget.c"
 #include "sched/policy.c"
-#include "sched/rm.c"
-#include "sched/edf.c"
-#include "sched/sync.c"
+#include "policy/rm.c"
+#include "policy/edf.c"
+#include "sched/wait.c"
 #include "sched_cases.h"
 #include "sync_cases.h"
 

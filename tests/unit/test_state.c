@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "check.h"
-#include "pipeline/state.h"
+#include "pipeline/x86/resident/state.h"
 #include "state_cases.h"
 
 #define CALL(name) name();

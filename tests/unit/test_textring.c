@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "check.h"
-#include "task/textring.c"
+#include "sched/textring.c"
 #include "textring_cases.h"
 
 #define CALL(name) name();

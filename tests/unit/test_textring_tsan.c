@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "check.h"
-#include "task/textring.c"
+#include "sched/textring.c"
 #include "textring_cases.h"
 
 #define TEXTS 200000u

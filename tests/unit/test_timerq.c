@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "check.h"
 #include "sched/heap.c"
-#include "timer/timerq.c"
+#include "sched/timerq.c"
 #include "timerq_cases.h"
 
 #define CALL(name) name();

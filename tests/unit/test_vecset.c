@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "check.h"
-#include "pipeline/vecset.h"
+#include "pipeline/x86/resident/vecset.h"
 #include "vecset_cases.h"
 
 #define CALL(name) name();

@@ -16,12 +16,12 @@
 #include <stdlib.h>
 
 #include "sched/heap.c"
-#include "timer/timerq.c"
+#include "sched/timerq.c"
 #include "sched/core.c"
 #include "sched/budget.c"
 #include "sched/policy.c"
-#include "sched/rm.c"
-#include "sched/edf.c"
+#include "policy/rm.c"
+#include "policy/edf.c"
 #include "sched/admission.c"
 
 #define MAX_TASKS 256

@@ -4,7 +4,7 @@
  *
  * The executive owns the states of tasks and jobs, releases, timers, locking and
  * switching. A policy owns one thing: the order of the tasks that are ready.
- * See docs/scheduling.md; sched/rm.c is a complete example.
+ * See docs/scheduling.md; policy/rm.c is a complete example.
  *
  * A policy's file includes this header alone, and it compiles outside of the kernel,
  * too, where the conformance suite runs it against a fake clock.

@@ -19,12 +19,12 @@
 #include <linux/delay.h>
 #include <linux/printk.h>
 #include <asm/irq_vectors.h>
-#include "pipeline/core.h"
+#include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/hotplug.h"
 #include "pipeline/x86/install.h"
-#include "pipeline/x86/oneshot.h"
-#include "pipeline/x86/switch.h"
+#include "pipeline/x86/irq/oneshot.h"
+#include "pipeline/x86/switchover.h"
 
 static int hotplug_state;
 

@@ -25,10 +25,10 @@
 #include <asm/cpufeature.h>
 #include "compat/compat.h"
 #include "compat/idle.h"
-#include "pipeline/core.h"
+#include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/idle.h"
-#include "pipeline/x86/symbols.h"
+#include "pipeline/x86/patch/symbols.h"
 
 typedef int (*enter_fn)(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index);
 

@@ -23,7 +23,7 @@
 #include <linux/sysfs.h>
 #include <rt/irq.h>
 #include <asm/msr.h>
-#include "pipeline/core.h"
+#include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/pipeline.h"
 
 #define EDU_STATUS	0x24

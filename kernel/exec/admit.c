@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Admission: the tests of admission.c on the tasks there are.
+ *
+ * A job's cost is its task's budget, since that is what the executive can hold it to. Periodic
+ * tasks without a budget, and tasks without a period, are not in the sums. With admission=enforce a
+ * periodic task must have one.
+ *
+ * The tests take their time, so they run in Linux processes, over a copy that is made under
+ * the CPU's lock. rt_exec_mutex is held from the test until what was tested is so: with
+ * admission=enforce nobody else changes a task's figures.
+ */
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include "sched/admission.h"
+#include "exec/exec.h"
+
+/* Some ten milliseconds of a Linux process at most. */
+#define STEPS (1L << 20)
+
+static char *admission = "warn";
+module_param(admission, charp, 0444);
+MODULE_PARM_DESC(admission, "of periodic tasks by their budgets: off, warn (default), enforce");
+
+static unsigned int linux_share = 5;
+module_param(linux_share, uint, 0444);
+MODULE_PARM_DESC(linux_share, "per cent of each CPU that admission keeps for Linux (default 5)");
+
+enum rt_admission rt_admission;
+
+/* Protected by rt_exec_mutex. */
+static struct adm_task set[RT_MAX_TASKS];
+static const RT_TASK *who[RT_MAX_TASKS];
+
+int rt_admission_init(void)
+{
+	if (!strcmp(admission, "off")) {
+		rt_admission = RT_ADMISSION_OFF;
+	} else if (!strcmp(admission, "warn")) {
+		rt_admission = RT_ADMISSION_WARN;
+	} else if (!strcmp(admission, "enforce")) {
+		rt_admission = RT_ADMISSION_ENFORCE;
+	} else {
+		pr_err("tactus: refused: admission=%s is unknown; it must be off, warn or enforce\n",
+		       admission);
+		return -EINVAL;
+	}
+	if (linux_share < 100)
+		return 0;
+	pr_err("tactus: refused: linux_share=%u leaves nothing for tasks; it must be below 100\n",
+	       linux_share);
+	return -EINVAL;
+}
+
+/*
+ * Fill in set[] and who[]: the tasks of @cpu, @changed with its new figures among them. @bare
+ * becomes a task without a budget, or NULL. Return: how many.
+ */
+static int collect(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_TASK *changed,
+		   const struct rt_figures *new, const RT_TASK **bare)
+{
+	unsigned long flags = rt_cpu_lock(cpu);
+	int count = 0;
+
+	*bare = NULL;
+	for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next) {
+		struct rt_figures f = rt_figures_of(task);
+
+		if (task == changed)
+			f = *new;
+		if (task->state == CORE_DEAD || !f.period)
+			continue;
+		if (!f.budget) {
+			*bare = task;
+			continue;
+		}
+		who[count] = task;
+		set[count++] = (struct adm_task) {
+			.cost = f.budget, .period = f.period, .deadline = f.deadline ?: f.period,
+			.rank = ops->rank ? ops->rank(task, f.period, f.deadline) : 0,
+		};
+	}
+	rt_cpu_unlock(cpu, flags);
+	return count;
+}
+
+/* 97.14 of a hundred, as 9714. */
+static unsigned int percent_x100(u64 share)
+{
+	return share / (ADM_ONE / 10000);
+}
+
+static void say(const struct rt_cpu *cpu, const struct rt_sched_ops *ops,
+		const struct adm_verdict *v)
+{
+	const char *name = v->index < 0 ? "-" : who[v->index]->name;
+	const char *then = rt_admission == RT_ADMISSION_ENFORCE ? "refused" : "admitted all the same";
+	unsigned int figure = percent_x100(v->figure), limit = percent_x100(v->limit);
+
+	switch (v->reason) {
+	case ADM_UTILISATION:
+		pr_warn("tactus: CPU %d, policy %s: utilisation %u.%02u %% is above %u.%02u %% (linux_share=%u), task %s has the most: %s\n",
+			cpu->rq.cpu, ops->name, figure / 100, figure % 100, limit / 100, limit % 100,
+			linux_share, name, then);
+		break;
+	case ADM_RESPONSE:
+		pr_warn("tactus: CPU %d, policy %s: task %s would answer within %llu ns, its deadline is %llu ns: %s\n",
+			cpu->rq.cpu, ops->name, name, v->figure, v->limit, then);
+		break;
+	case ADM_DEMAND:
+		pr_warn("tactus: CPU %d, policy %s: %llu ns are due within %llu ns, a deadline of task %s: %s\n",
+			cpu->rq.cpu, ops->name, v->figure, v->limit, name, then);
+		break;
+	default:
+		pr_warn("tactus: CPU %d, policy %s: too many steps to decide, task %s: %s\n",
+			cpu->rq.cpu, ops->name, name, then);
+	}
+}
+
+int rt_admit(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_TASK *changed,
+	     const struct rt_figures *new)
+{
+	u64 share = ADM_ONE - ADM_ONE / 100 * linux_share;
+	struct adm_verdict verdict;
+	const RT_TASK *bare;
+	int count;
+
+	if (rt_admission == RT_ADMISSION_OFF)
+		return 0;
+	count = collect(cpu, ops, changed, new, &bare);
+	if (bare && rt_admission == RT_ADMISSION_ENFORCE) {
+		pr_warn("tactus: CPU %d: task %s is periodic and has no budget: refused\n",
+			cpu->rq.cpu, bare->name);
+		return -ENOSPC;
+	}
+	if (ops->analysis == RT_ANALYSIS_FIXED)
+		verdict = adm_fixed(set, count, share, STEPS);
+	else if (ops->analysis == RT_ANALYSIS_EDF)
+		verdict = adm_edf(set, count, share, STEPS);
+	else
+		verdict = adm_any(set, count, share);
+	if (verdict.reason == ADM_FITS)
+		return 0;
+	say(cpu, ops, &verdict);
+	return rt_admission == RT_ADMISSION_ENFORCE ? -ENOSPC : 0;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The task API (thesis, A.1): what starts, stops and changes a task. Arguments, contexts and
+ * admission; what the calls mean is in sched/core.c. How tasks come and go: life.c.
+ */
+#include <linux/export.h>
+
+#include "exec/oncpu.h"
+
+/* Where is the caller? Only a task's own code, not an interrupt on top of it, is the task. */
+static bool is_self(const RT_TASK *task)
+{
+	return rt_context() == RT_CONTEXT_TASK && rt_task_self() == task;
+}
+
+/*
+ * rt_call() for a call that makes the task's figures @new: with admission. In warn mode that is
+ * left out where a Linux process could not wait for it; in enforce mode the call is refused.
+ */
+static int do_admitted_call(struct rt_call *call,
+			    struct rt_figures (*new)(const struct rt_call *call))
+{
+	bool enforce = rt_admission == RT_ADMISSION_ENFORCE;
+	RT_TASK *task = call->task;
+	struct rt_figures figures;
+	int error = 0;
+
+	if (!rt_is_task(task))
+		return -EINVAL;
+	if (rt_admission == RT_ADMISSION_OFF)
+		return rt_call(call);
+	if (pl_oob() || !in_task() || irqs_disabled() || preempt_count())
+		return enforce ? -EPERM : rt_call(call);
+	if (enforce)
+		mutex_lock(&rt_exec_mutex);
+	else if (!mutex_trylock(&rt_exec_mutex))
+		return rt_call(call);
+	if (rt_is_task(task)) {
+		figures = new(call);
+		if (figures.period)
+			error = rt_admit(rt_cpu_of(task->cpu), rt_cpu_of(task->cpu)->rq.ops, task,
+					 &figures);
+	}
+	error = error ?: rt_call(call);
+	mutex_unlock(&rt_exec_mutex);
+	return error;
+}
+
+static struct rt_figures with_period(const struct rt_call *call)
+{
+	struct rt_figures figures = rt_figures_of(call->task);
+
+	figures.period = call->period;
+	return figures;
+}
+
+static struct rt_figures with_deadline(const struct rt_call *call)
+{
+	struct rt_figures figures = rt_figures_of(call->task);
+
+	figures.deadline = call->period;
+	return figures;
+}
+
+static struct rt_figures with_budget(const struct rt_call *call)
+{
+	struct rt_figures figures = rt_figures_of(call->task);
+
+	figures.budget = call->period;
+	return figures;
+}
+
+static int call_make_periodic(struct rt_rq *rq, struct rt_call *call)
+{
+	return core_make_periodic(rq, call->task, call->start, call->period, pl_clock());
+}
+
+int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period)
+{
+	struct rt_call call = {
+		.task = task, .fn = call_make_periodic, .start = start_time, .period = period,
+	};
+	int error;
+
+	error = core_check_periodic(start_time, period) ?: do_admitted_call(&call, with_period);
+	if (!error)
+		rt_idle_look_later();
+	return error;
+}
+EXPORT_SYMBOL_GPL(rt_task_make_periodic);
+
+static int call_make_sporadic(struct rt_rq *rq, struct rt_call *call)
+{
+	return core_make_sporadic(rq, call->task, call->period);
+}
+
+int rt_task_make_sporadic(RT_TASK *task, RTIME interval)
+{
+	struct rt_call call = { .task = task, .fn = call_make_sporadic, .period = interval };
+
+	return core_check_sporadic(interval) ?: do_admitted_call(&call, with_period);
+}
+EXPORT_SYMBOL_GPL(rt_task_make_sporadic);
+
+static int call_set_deadline(struct rt_rq *rq, struct rt_call *call)
+{
+	return core_set_deadline(rq, call->task, call->period);
+}
+
+int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline)
+{
+	struct rt_call call = {
+		.task = task, .fn = call_set_deadline, .period = relative_deadline,
+	};
+
+	return core_check_deadline(relative_deadline) ?: do_admitted_call(&call, with_deadline);
+}
+EXPORT_SYMBOL_GPL(rt_task_set_deadline);
+
+static int call_set_budget(struct rt_rq *rq, struct rt_call *call)
+{
+	return core_set_budget(call->task, call->period, call->action);
+}
+
+int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action)
+{
+	struct rt_call call = {
+		.task = task, .fn = call_set_budget, .period = budget, .action = action,
+	};
+
+	return core_check_budget(budget, action) ?: do_admitted_call(&call, with_budget);
+}
+EXPORT_SYMBOL_GPL(rt_task_set_budget);
+
+static int call_suspend(struct rt_rq *rq, struct rt_call *call)
+{
+	core_suspend(rq, call->task, call->self);
+	return 0;
+}
+
+int rt_task_suspend(RT_TASK *task)
+{
+	struct rt_call call = { .task = task, .fn = call_suspend, .self = is_self(task) };
+	int error = rt_call(&call);
+
+	if (call.self && !error && !task->period)
+		rt_exec_note_lateness(task);
+	return error;
+}
+EXPORT_SYMBOL_GPL(rt_task_suspend);
+
+static int call_wakeup(struct rt_rq *rq, struct rt_call *call)
+{
+	core_wakeup(rq, call->task, pl_clock());
+	return 0;
+}
+
+int rt_task_wakeup(RT_TASK *task)
+{
+	struct rt_call call = { .task = task, .fn = call_wakeup };
+
+	return rt_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_task_wakeup);
+
+/* The one call on the path of every job: no indirections. */
+int rt_task_wait(void)
+{
+	struct rt_cpu *cpu;
+	unsigned long flags;
+	RT_TASK *task;
+	int error;
+
+	if (rt_context() != RT_CONTEXT_TASK)
+		return -EPERM;
+	flags = pl_hard_save();
+	cpu = this_cpu_ptr(&rt_cpus);
+	task = cpu->rq.curr;
+	hardlock(&cpu->lock);
+	if (pl_hosted())
+		core_budget_note(&cpu->rq, pl_clock());
+	error = core_wait(&cpu->rq, pl_clock());
+	rt_exec_arm(cpu);
+	hardunlock(&cpu->lock);
+	if (error != -EPERM) {
+		rt_exec_job_done();
+		rt_exec_note_lateness(task);
+	}
+	pl_hard_restore(flags);
+	return error;
+}
+EXPORT_SYMBOL_GPL(rt_task_wait);
+
+int rt_task_sleep_until(RTIME when)
+{
+	struct rt_cpu *cpu;
+	unsigned long flags;
+
+	if (rt_context() != RT_CONTEXT_TASK)
+		return -EPERM;
+	if (when < 0)
+		return -EINVAL;
+	flags = pl_hard_save();
+	cpu = this_cpu_ptr(&rt_cpus);
+	if (when > pl_clock()) {
+		hardlock(&cpu->lock);
+		core_block(&cpu->rq, when);
+		rt_exec_arm(cpu);
+		hardunlock(&cpu->lock);
+		rt_exec_resched();
+	}
+	pl_hard_restore(flags);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rt_task_sleep_until);

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mutexes, semaphores, mailboxes: arguments, contexts, locking. What they mean is in
+ * sched/wait.c.
+ *
+ * One lock for all objects of all CPUs: they are held for a few steps, chains of owners may cross
+ * CPUs, and no order among several locks has to be kept. It comes before any CPU's lock.
+ */
+#include <linux/export.h>
+
+#include "sched/wait.h"
+#include "exec/exec.h"
+
+#define MTX_MAGIC 0x7461637475736d74ULL
+#define SEM_MAGIC 0x7461637475737365ULL
+#define MBX_MAGIC 0x7461637475736d62ULL
+
+static struct hardlock sync_lock;
+
+void rt_sync_lock(void)
+{
+	hardlock(&sync_lock);
+}
+
+void rt_sync_unlock(void)
+{
+	hardunlock(&sync_lock);
+}
+
+/* An object has its own address, turned by its kind, in magic. */
+static bool is_object(const unsigned long long *magic, u64 kind)
+{
+	return READ_ONCE(*magic) == ((unsigned long)magic ^ kind);
+}
+
+static void make_object(unsigned long long *magic, u64 kind)
+{
+	WRITE_ONCE(*magic, (unsigned long)magic ^ kind);
+}
+
+/* After a change of @cpu's rq, its lock still held: what else it must be told. */
+static void changed(struct rt_cpu *cpu)
+{
+	if (cpu == this_cpu_ptr(&rt_cpus))
+		rt_exec_arm(cpu);
+	else if (cpu->rq.need_resched)
+		rt_exec_poke(cpu->rq.cpu);
+}
+
+void sync_unblock(RT_TASK *task)
+{
+	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
+
+	hardlock(&cpu->lock);
+	if (task->state == CORE_BLOCKED)
+		core_unblock(&cpu->rq, task);
+	changed(cpu);
+	hardunlock(&cpu->lock);
+}
+
+void sync_requeue(RT_TASK *task)
+{
+	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
+
+	hardlock(&cpu->lock);
+	core_requeue(&cpu->rq, task);
+	changed(cpu);
+	hardunlock(&cpu->lock);
+}
+
+void rt_sync_timeout(RT_TASK *task)
+{
+	hardlock(&sync_lock);
+	/* If it was served in the meantime, that has also unblocked it. */
+	if (sync_give_up(task, -ETIMEDOUT))
+		sync_unblock(task);
+	hardunlock(&sync_lock);
+}
+
+/* ---- calls that cannot wait: from anywhere ---- */
+
+/* @task: who calls, and may wait; NULL if nobody may */
+struct call {
+	int (*fn)(struct call *call);
+	void *object;
+	unsigned long long *magic;
+	u64 kind;
+	RT_TASK *task;
+	void *message;
+	int error;
+};
+
+static void call_oob(void *arg)
+{
+	struct call *call = arg;
+
+	hardlock(&sync_lock);
+	call->error = is_object(call->magic, call->kind) ? call->fn(call) : -EINVAL;
+	hardunlock(&sync_lock);
+}
+
+static int do_call(struct call *call)
+{
+	if (!call->object)
+		return -EINVAL;
+	rt_exec_run(call_oob, call);
+	return call->error;
+}
+
+#define CALL(obj, what, function)						\
+	{ .fn = (function), .object = (obj), .magic = &(obj)->magic, .kind = (what) }
+
+/* ---- calls that may: from a task ---- */
+
+/*
+ * The caller's task, the lock taken. A task that was killed by another CPU on its way here
+ * ends here.
+ */
+static RT_TASK *begin(unsigned long *flags)
+{
+	RT_TASK *task;
+
+	*flags = pl_hard_save();
+	hardlock(&sync_lock);
+	task = this_cpu_ptr(&rt_cpus)->rq.curr;
+	/* Another CPU may be suspending it meanwhile; killing it takes this lock. */
+	if (unlikely(READ_ONCE(task->state) == CORE_DEAD)) {
+		hardunlock(&sync_lock);
+		rt_exec_resched();
+	}
+	return task;
+}
+
+/* Do what the object said: wait, or go on. Gives the lock back. */
+static int end(RT_TASK *task, int result, RTIME until, unsigned long flags)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+
+	if (result == SYNC_WAIT && until <= (RTIME)pl_clock()) {
+		sync_give_up(task, -ETIMEDOUT);
+		result = -ETIMEDOUT;
+	}
+	if (result == SYNC_WAIT) {
+		hardlock(&cpu->lock);
+		task->pending = 1;
+		core_block(&cpu->rq, until);
+		rt_exec_arm(cpu);
+		hardunlock(&cpu->lock);
+	}
+	hardunlock(&sync_lock);
+	rt_exec_resched();
+	if (result == SYNC_WAIT)
+		result = READ_ONCE(task->wait_result);
+	pl_hard_restore(flags);
+	return result;
+}
+
+/* For a task that may wait: @call, and then what the object says. */
+static int do_waiting_call(struct call *call, RTIME until)
+{
+	unsigned long flags;
+	int result;
+
+	if (rt_context() != RT_CONTEXT_TASK)
+		return -EPERM;
+	if (!call->object)
+		return -EINVAL;
+	call->task = begin(&flags);
+	result = is_object(call->magic, call->kind) ? call->fn(call) : -EINVAL;
+	return end(call->task, result, until, flags);
+}
+
+/* ---- mutexes ---- */
+
+int rt_mtx_init(struct rt_mtx *mtx)
+{
+	if (!mtx)
+		return -EINVAL;
+	*mtx = (struct rt_mtx) { };
+	make_object(&mtx->magic, MTX_MAGIC);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rt_mtx_init);
+
+static int call_mtx_lock(struct call *call)
+{
+	return sync_mtx_lock(call->object, call->task);
+}
+
+int rt_mtx_lock_until(struct rt_mtx *mtx, RTIME until)
+{
+	struct call call = CALL(mtx, MTX_MAGIC, call_mtx_lock);
+
+	return do_waiting_call(&call, until);
+}
+EXPORT_SYMBOL_GPL(rt_mtx_lock_until);
+
+static int call_mtx_unlock(struct call *call)
+{
+	return sync_mtx_unlock(call->object, call->task);
+}
+
+int rt_mtx_unlock(struct rt_mtx *mtx)
+{
+	struct call call = CALL(mtx, MTX_MAGIC, call_mtx_unlock);
+
+	return do_waiting_call(&call, 0);
+}
+EXPORT_SYMBOL_GPL(rt_mtx_unlock);
+
+static int call_mtx_destroy(struct call *call)
+{
+	struct rt_mtx *mtx = call->object;
+
+	mtx->magic = 0;
+	sync_mtx_destroy(mtx);
+	return 0;
+}
+
+int rt_mtx_destroy(struct rt_mtx *mtx)
+{
+	struct call call = CALL(mtx, MTX_MAGIC, call_mtx_destroy);
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_mtx_destroy);
+
+/* ---- semaphores ---- */
+
+int rt_sem_init(struct rt_sem *sem, int count)
+{
+	if (!sem || count < 0)
+		return -EINVAL;
+	*sem = (struct rt_sem) { .count = count };
+	make_object(&sem->magic, SEM_MAGIC);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rt_sem_init);
+
+static int call_sem_wait(struct call *call)
+{
+	return sync_sem_wait(call->object, call->task);
+}
+
+int rt_sem_wait_until(struct rt_sem *sem, RTIME until)
+{
+	struct call call = CALL(sem, SEM_MAGIC, call_sem_wait);
+
+	return do_waiting_call(&call, until);
+}
+EXPORT_SYMBOL_GPL(rt_sem_wait_until);
+
+static int call_sem_post(struct call *call)
+{
+	return sync_sem_post(call->object);
+}
+
+int rt_sem_post(struct rt_sem *sem)
+{
+	struct call call = CALL(sem, SEM_MAGIC, call_sem_post);
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_sem_post);
+
+static int call_sem_destroy(struct call *call)
+{
+	struct rt_sem *sem = call->object;
+
+	sem->magic = 0;
+	sync_sem_destroy(sem);
+	return 0;
+}
+
+int rt_sem_destroy(struct rt_sem *sem)
+{
+	struct call call = CALL(sem, SEM_MAGIC, call_sem_destroy);
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_sem_destroy);
+
+/* ---- mailboxes ---- */
+
+int rt_mbx_init(struct rt_mbx *mbx, void *memory, int bytes, int room)
+{
+	if (!mbx || !memory || bytes < 1 || bytes > RT_MBX_MAX_BYTES || room < 1)
+		return -EINVAL;
+	*mbx = (struct rt_mbx) { .memory = memory, .bytes = bytes, .room = room };
+	make_object(&mbx->magic, MBX_MAGIC);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rt_mbx_init);
+
+static int call_send(struct call *call)
+{
+	return sync_mbx_send(call->object, call->message, call->task);
+}
+
+static int call_receive(struct call *call)
+{
+	return sync_mbx_receive(call->object, call->message, call->task);
+}
+
+/* From a task it may wait; others get the error of having to. */
+static int transfer(struct call *call, RTIME until)
+{
+	int error;
+
+	if (rt_context() == RT_CONTEXT_TASK)
+		return do_waiting_call(call, until);
+	error = do_call(call);
+	if (error != -EAGAIN)
+		return error;
+	return until <= (RTIME)pl_clock() ? -ETIMEDOUT : -EPERM;
+}
+
+int rt_mbx_send_until(struct rt_mbx *mbx, const void *message, RTIME until)
+{
+	struct call call = CALL(mbx, MBX_MAGIC, call_send);
+
+	if (!message)
+		return -EINVAL;
+	call.message = (void *)message;
+	return transfer(&call, until);
+}
+EXPORT_SYMBOL_GPL(rt_mbx_send_until);
+
+int rt_mbx_receive_until(struct rt_mbx *mbx, void *message, RTIME until)
+{
+	struct call call = CALL(mbx, MBX_MAGIC, call_receive);
+
+	if (!message)
+		return -EINVAL;
+	call.message = message;
+	return transfer(&call, until);
+}
+EXPORT_SYMBOL_GPL(rt_mbx_receive_until);
+
+static int call_mbx_destroy(struct call *call)
+{
+	struct rt_mbx *mbx = call->object;
+
+	mbx->magic = 0;
+	sync_mbx_destroy(mbx);
+	return 0;
+}
+
+int rt_mbx_destroy(struct rt_mbx *mbx)
+{
+	struct call call = CALL(mbx, MBX_MAGIC, call_mbx_destroy);
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_mbx_destroy);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The files "tasks", "timing" and "events" of /sys/kernel/tactus/. */
+#include <linux/math64.h>
+#include <linux/sysfs.h>
+
+#include "exec/exec.h"
+
+/* A row's figures, as they were at one moment. */
+struct row {
+	const char *state;
+	int priority;
+	RTIME period, max_late;
+	u64 releases, overruns;
+};
+
+static struct row snapshot(struct rt_cpu *cpu, const RT_TASK *task)
+{
+	unsigned long flags = rt_cpu_lock(cpu);
+	struct row row;
+
+	row = (struct row) {
+		.state = core_state_name(&cpu->rq, task),
+		.priority = task->priority,
+		.period = task->period,
+		.max_late = task->max_late,
+		.releases = task->releases,
+		.overruns = task->overruns,
+	};
+	rt_cpu_unlock(cpu, flags);
+	return row;
+}
+
+ssize_t rt_tasks_show(char *buf)
+{
+	ssize_t used;
+	int i;
+
+	used = sysfs_emit(buf, "name\tcpu\tpriority\tperiod_ns\tstate\treleases\toverruns\tmax_late_ns\n");
+	mutex_lock(&rt_exec_mutex);
+	for_each_possible_cpu(i) {
+		struct rt_cpu *cpu = rt_cpu_of(i);
+
+		for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next) {
+			struct row row = snapshot(cpu, task);
+
+			used += sysfs_emit_at(buf, used, "%s\t%d\t%d\t%lld\t%s\t%llu\t%llu\t%lld\n",
+					      task->name, i, row.priority, row.period, row.state,
+					      row.releases, row.overruns, row.max_late);
+		}
+	}
+	mutex_unlock(&rt_exec_mutex);
+	return used;
+}
+
+ssize_t rt_timing_show(char *buf)
+{
+	ssize_t used;
+	int i;
+
+	used = sysfs_emit(buf, "name\tcpu\tpriority\tperiod_ns\tdeadline_ns\tbudget_ns\tmax_exec_ns\tmisses\n");
+	mutex_lock(&rt_exec_mutex);
+	for_each_possible_cpu(i)
+		for (const RT_TASK *t = rt_cpu_of(i)->rq.tasks; t; t = t->next)
+			if (t->state != CORE_DEAD)
+				used += sysfs_emit_at(buf, used, "%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%llu\n",
+						      t->name, i, t->priority, READ_ONCE(t->period),
+						      READ_ONCE(t->relative_deadline), READ_ONCE(t->budget),
+						      READ_ONCE(t->max_exec), READ_ONCE(t->misses));
+	mutex_unlock(&rt_exec_mutex);
+	return used;
+}
+
+/* What is printed of one event, while its CPU is locked. Return: whether there is an @n-th. */
+static bool describe(struct rt_cpu *cpu, u64 n, struct event *event, char *name)
+{
+	unsigned long flags = rt_cpu_lock(cpu);
+	bool there;
+
+	there = n < events_count(&cpu->rq.events);
+	if (there)
+		*event = events_get(&cpu->rq.events, n);
+	rt_cpu_unlock(cpu, flags);
+	if (!there)
+		return false;
+	snprintf(name, RT_TASK_NAME_BYTES, "#%u", event->task);
+	for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next)
+		if (task->id == event->task)
+			strscpy(name, task->name, RT_TASK_NAME_BYTES);
+	return true;
+}
+
+ssize_t rt_events_read(char *buf, loff_t offset, size_t count)
+{
+	static const char *const kinds[] = {
+		[EVENT_RELEASE] = "release", [EVENT_START] = "start", [EVENT_PREEMPT] = "preempt",
+		[EVENT_BLOCK] = "block", [EVENT_RESUME] = "resume", [EVENT_COMPLETE] = "complete",
+	};
+	u64 line = div_u64(offset, RT_EVENT_LINE);
+	char text[RT_EVENT_LINE + 1], name[RT_TASK_NAME_BYTES];
+	size_t done = 0;
+	int i;
+
+	if (offset % RT_EVENT_LINE)
+		return -EINVAL;
+	mutex_lock(&rt_exec_mutex);
+	for_each_possible_cpu(i) {
+		struct rt_cpu *cpu = rt_cpu_of(i);
+		u64 here = events_count(&cpu->rq.events);
+		struct event event;
+
+		for (; line < here && done + RT_EVENT_LINE <= count &&
+		     describe(cpu, line, &event, name); line++) {
+			snprintf(text, sizeof(text), "%4d %20llu %-8s %-15s\n", i, event.when,
+				 kinds[event.kind], name);
+			memcpy(buf + done, text, RT_EVENT_LINE);
+			done += RT_EVENT_LINE;
+		}
+		if (line < here)
+			break;
+		line -= here;
+	}
+	mutex_unlock(&rt_exec_mutex);
+	return done;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The local APIC's timer, one-shot in either of its two modes. Private to pipeline/x86. */
+#ifndef _TACTUS_LAPIC_H
+#define _TACTUS_LAPIC_H
+
+#include "pipeline/x86/irq/shot.h"
+
+struct clock_event_device;
+
+/**
+ * pl_lapic_find - find the timer, and which mode Linux has put it in
+ *
+ * Context: Linux process; may sleep.
+ * Return: the shot, or NULL after a line in the log.
+ */
+const struct pl_shot *pl_lapic_find(void);
+
+/** pl_lapic_events - Linux's clock event device of @cpu. Context: any. */
+struct clock_event_device *pl_lapic_events(int cpu);
+
+/**
+ * pl_lapic_left_ns - until the interrupt that was asked for last; 0 if it was due or there
+ * is none
+ *
+ * Context: this CPU, hardware interrupts off.
+ */
+u64 pl_lapic_left_ns(void);
+
+/** pl_lapic_use_vector - have the interrupt come on @vector. Context: as above. */
+void pl_lapic_use_vector(u8 vector);
+
+#endif

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Interrupt lines.
+ *
+ * RT interrupts (thesis, A.3): a handler in rt_lines[] is found by the Linux number
+ * of the vector that arrived, and runs at once. If no Linux driver uses the line,
+ * Linux is asked for it in the usual way, so that it sets the controller up and shows
+ * it in /proc/interrupts; if one does and may be robbed (take_irq), its action stays
+ * installed and simply is not called until the line is given back.
+ *
+ * Stalled level-triggered lines: see ack_arrival() in dispatch.c. Only worth it while
+ * there are RT interrupts, which a held EOI could keep waiting.
+ *
+ * rt_lines[] is written under lines_mutex in Linux's context and read out-of-band
+ * without a lock: an entry is published whole and freed when no CPU can be using it.
+ */
+#define pr_fmt(fmt) "tactus: " fmt
+
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/sysfs.h>
+#include <linux/workqueue.h>
+#include <asm/apic.h>
+#include <asm/hw_irq.h>
+#include <rt/context.h>
+#include <rt/irq.h>
+#include <rt/post.h>
+#include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/hosted.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/x86/trap.h"
+#include "pipeline/x86/install.h"
+#include "pipeline/x86/irq/lines.h"
+#include "pipeline/x86/irq/oneshot.h"
+#include "pipeline/x86/switchover.h"
+#include "pipeline/x86/patch/symbols.h"
+
+#define MAX_LINES 1024		/* highest Linux interrupt number that can be RT's, + 1 */
+#define MAX_TAKEN 16
+
+struct rt_line {
+	void (*handler)(void);
+	unsigned int irq;
+	bool level;
+	bool taken;		/* a Linux driver has it, and waits */
+	bool own;		/* the pipeline's */
+	bool dead;		/* its handler failed: Linux's, until it is freed */
+	unsigned long count;
+};
+
+static struct rt_line *rt_lines[MAX_LINES];
+static DEFINE_MUTEX(lines_mutex);
+
+static int take_irq[MAX_TAKEN] = { 8 };
+static int nr_take_irq = 1;
+module_param_array(take_irq, int, &nr_take_irq, 0444);
+MODULE_PARM_DESC(take_irq,
+	"interrupts that request_RTirq() may take from a Linux driver (default 8, the RTC; -1 for none)");
+
+static struct irq_desc **vectors;	/* Linux's vector_irq: a per-CPU array */
+static raw_spinlock_t *ioapic_lock;
+
+static DEFINE_PER_CPU(int, ipi_pending);
+
+/* ---- which line is behind a vector ---- */
+
+static struct irq_desc *desc_of(unsigned int vector)
+{
+	struct irq_desc **mine = this_cpu_ptr((struct irq_desc * __percpu *)vectors);
+	struct irq_desc *desc = mine[vector];
+
+	return IS_ERR_OR_NULL(desc) ? NULL : desc;
+}
+
+static struct rt_line *rt_line(unsigned int vector)
+{
+	struct irq_desc *desc = desc_of(vector);
+	struct rt_line *line;
+
+	if (!desc || desc->irq_data.irq >= MAX_LINES)
+		return NULL;
+	/* Pairs with the release in request_RTirq(): the line is filled in. */
+	line = smp_load_acquire(&rt_lines[desc->irq_data.irq]);
+	return line && likely(!line->dead) ? line : NULL;
+}
+
+static struct rt_post dead_post;
+
+/* ---- out-of-band. Context: RT interrupt. ---- */
+
+static bool oob_line(struct rt_line *line)
+{
+	line->count++;
+	/* An edge that comes while the handler runs must be latched; a level must not refire. */
+	if (!line->level)
+		pl_ack();
+	if (unlikely(pl_guarded(line->handler, NULL))) {
+		WRITE_ONCE(line->dead, true);
+		rt_post(&dead_post);
+		return false;
+	}
+	if (line->level)
+		pl_ack();
+	return true;
+}
+
+static bool oob_vector(void)
+{
+	if (__this_cpu_read(ipi_pending)) {
+		__this_cpu_write(ipi_pending, 0);
+		pl_client->ipi();
+	}
+	/* On a CPU that is coming or going the timer is Linux's own. */
+	return !__this_cpu_read(pl_served) || pl_oneshot_due();
+}
+
+/*
+ * Masking writes the I/O APIC's index and data ports under ioapic_lock. If the lock
+ * is taken, it may be by the very code that was interrupted: then rather not.
+ */
+static struct irq_desc *mask_line(unsigned int vector)
+{
+	struct irq_desc *desc;
+	u8 vif;
+
+	if (!pl_core.rt_lines || raw_spin_is_locked(ioapic_lock))
+		return NULL;
+	desc = desc_of(vector);
+	if (!desc || !desc->irq_data.chip || !desc->irq_data.chip->irq_mask ||
+	    !desc->irq_data.chip->irq_unmask)
+		return NULL;
+	vif = pl_stall();
+	desc->irq_data.chip->irq_mask(&desc->irq_data);
+	pl_unstall(vif);
+	return desc;
+}
+
+static void resched(void)
+{
+	pl_client->resched();
+}
+
+/* ---- back in Linux ---- */
+
+void pl_line_unmask(struct irq_desc *desc, unsigned int vector)
+{
+	struct irq_data *data = &desc->irq_data;
+
+	/* The vector was given to somebody else meanwhile: its new owner set it up. */
+	if (desc_of(vector) != desc)
+		return;
+	/*
+	 * Linux wants it masked (a threaded handler has yet to run), or is just moving
+	 * it to another CPU and will unmask it afterwards.
+	 */
+	if (irqd_irq_masked(data) || irqd_is_setaffinity_pending(data))
+		return;
+	data->chip->irq_unmask(data);
+}
+
+const struct pl_hooks pl_line_hooks = {
+	.oob_vector = oob_vector,
+	.rt_line = rt_line,
+	.oob_line = oob_line,
+	.mask_line = mask_line,
+	.unmask_line = pl_line_unmask,
+	.resched = resched,
+	.fault = pl_fault,
+	.cpu_dies = pl_hand_over,
+};
+
+/* ---- IPI ---- */
+
+void pl_line_ipi(int cpu)
+{
+	unsigned long flags = pl_hard_save();
+	u8 vif = pl_stall();
+	u32 icr2;
+
+	WRITE_ONCE(per_cpu(ipi_pending, cpu), 1);
+	if (x2apic_enabled()) {
+		pl_apic->send_IPI(cpu, pl_core.oob_vector);
+	} else {
+		/* Linux may have been interrupted between its two writes of an IPI. */
+		icr2 = pl_apic->read(APIC_ICR2);
+		pl_apic->send_IPI(cpu, pl_core.oob_vector);
+		pl_apic->write(APIC_ICR2, icr2);
+	}
+	pl_unstall(vif);
+	pl_hard_restore(flags);
+}
+
+/* ---- installing RT interrupts ---- */
+
+static bool may_take(unsigned int irq)
+{
+	/* A hosted handler is a Linux driver's itself. */
+	if (pl_hosted())
+		return false;
+	for (int i = 0; i < nr_take_irq; i++)
+		if (take_irq[i] == irq)
+			return true;
+	return false;
+}
+
+/*
+ * Stands in for a driver in Linux's eyes. In hosted mode it is the driver. Else it is called only
+ * when the RT handler has failed: then nobody serves the device, and a level-triggered line
+ * would fire for ever.
+ */
+static irqreturn_t placeholder(int irq, void *cookie)
+{
+	struct rt_line *line = cookie;
+
+	if (pl_hosted()) {
+		line->count++;
+		pl_hosted_interrupt(line->handler);
+	} else if (line->dead)
+		disable_irq_nosync(irq);
+	return IRQ_HANDLED;
+}
+
+static int add_line(unsigned int irq, void (*handler)(void), bool own)
+{
+	struct rt_line *line;
+	struct irq_data *data;
+	int err = 0;
+
+	data = irq < MAX_LINES ? irq_get_irq_data(irq) : NULL;
+	if (!handler || !data)
+		return -EINVAL;
+	if (irq_is_percpu_devid(irq))
+		return -EOPNOTSUPP;
+	line = kzalloc(sizeof(*line), GFP_KERNEL);
+	if (!line)
+		return -ENOMEM;
+
+	mutex_lock(&lines_mutex);
+	if (rt_lines[irq]) {
+		err = -EBUSY;
+	} else if (irq_has_action(irq)) {
+		line->taken = own || may_take(irq);
+		err = line->taken ? 0 : -EBUSY;
+	} else {
+		err = request_irq(irq, placeholder, IRQF_NO_THREAD | (own ? IRQF_NOBALANCING : 0),
+				  "tactus", line);
+	}
+	if (err) {
+		kfree(line);
+		goto out;
+	}
+	line->irq = irq;
+	line->handler = handler;
+	line->level = irqd_is_level_type(data);
+	line->own = own;
+	pl_core.rt_lines++;
+	/* Pairs with the acquire in rt_line(). */
+	smp_store_release(&rt_lines[irq], line);
+	if (line->taken)
+		pr_info("interrupt %u taken over from its Linux driver\n", irq);
+out:
+	mutex_unlock(&lines_mutex);
+	return err;
+}
+
+static void nothing(void *unused)
+{
+}
+
+static void remove_line(unsigned int irq, bool own, bool if_dead)
+{
+	struct rt_line *line;
+
+	mutex_lock(&lines_mutex);
+	line = rt_lines[irq];
+	if (!line || line->own != own || (if_dead && !READ_ONCE(line->dead)))
+		goto out;
+	if (if_dead)
+		pr_err("interrupt %u: its RT handler failed and is removed\n", irq);
+	WRITE_ONCE(rt_lines[irq], NULL);
+	/* A CPU that answers is in Linux, so it has left any handler it was in. */
+	on_each_cpu(nothing, NULL, 1);
+	pl_core.rt_lines--;
+	if (line->taken)
+		pr_info("interrupt %u given back to its Linux driver\n", irq);
+	else
+		free_irq(irq, line);
+	kfree(line);
+out:
+	mutex_unlock(&lines_mutex);
+}
+
+int request_RTirq(unsigned int irq, void (*handler)(void))
+{
+	if (rt_context() != RT_CONTEXT_LINUX)
+		return -EPERM;
+	return add_line(irq, handler, false);
+}
+EXPORT_SYMBOL_GPL(request_RTirq);
+
+void free_RTirq(unsigned int irq)
+{
+	if (irq < MAX_LINES && rt_context() == RT_CONTEXT_LINUX)
+		remove_line(irq, false, false);
+}
+EXPORT_SYMBOL_GPL(free_RTirq);
+
+int pl_line_own(unsigned int irq, void (*handler)(void))
+{
+	return add_line(irq, handler, true);
+}
+
+void pl_line_disown(unsigned int irq)
+{
+	remove_line(irq, true, false);
+}
+
+/* ---- handlers that failed ---- */
+
+static void free_dead(struct work_struct *work)
+{
+	for (unsigned int irq = 0; irq < MAX_LINES; irq++)
+		remove_line(irq, false, true);
+}
+
+static DECLARE_WORK(dead_work, free_dead);
+
+static void post_dead(struct rt_post *post)
+{
+	schedule_work(&dead_work);
+}
+
+ssize_t pl_lines_show(char *buf)
+{
+	ssize_t bytes = sysfs_emit(buf, "irq\tcount\ttaken\n");
+
+	mutex_lock(&lines_mutex);
+	for (unsigned int irq = 0; irq < MAX_LINES; irq++)
+		if (rt_lines[irq])
+			bytes += sysfs_emit_at(buf, bytes, "%u\t%lu\t%d\n", irq,
+					       rt_lines[irq]->count, rt_lines[irq]->taken);
+	mutex_unlock(&lines_mutex);
+	return bytes;
+}
+
+int pl_lines_find(void)
+{
+	vectors = (struct irq_desc **)pl_symbol("vector_irq");
+	ioapic_lock = (raw_spinlock_t *)pl_symbol("ioapic_lock");
+	rt_post_init(&dead_post, post_dead);
+	return vectors && ioapic_lock ? 0 : -EOPNOTSUPP;
+}
+
+void pl_lines_exit(void)
+{
+	rt_post_sync(&dead_post);
+	flush_work(&dead_work);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One one-shot timer, two users (thesis, 3.4): the earlier of RT's next event and
+ * Linux's is programmed. When Linux's is due its interrupt is simulated by logging
+ * the tick's vector.
+ *
+ * Linux's side is taken over by swapping the callbacks of its clock event device, which
+ * is the local APIC's; while taken, nobody else writes the timer's registers. The timer
+ * itself is the APIC's as well, or, on the one CPU that it interrupts, the 8254: then
+ * the APIC's is off.
+ *
+ * Per CPU, touched by that CPU with hardware interrupts off.
+ */
+#define pr_fmt(fmt) "tactus: " fmt
+
+#include <linux/clockchips.h>
+#include <linux/math64.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+#include <asm/irq_vectors.h>
+#include <asm/tsc.h>
+#include "compat/compat.h"
+#include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/x86/irq/deadline.h"
+#include "pipeline/x86/install.h"
+#include "pipeline/x86/irq/lapic.h"
+#include "pipeline/x86/irq/oneshot.h"
+#include "pipeline/x86/irq/pit.h"
+
+#define NEVER U64_MAX
+
+/**
+ * struct oneshot - one CPU's timer
+ * @rt_next, @linux_next: ns of pl_clock(), or NEVER
+ * @shot: the timer, while taken
+ * @handling: inside pl_oneshot_due(), which programs at its end
+ * @saved: Linux's clock event device as it was
+ */
+struct oneshot {
+	u64 rt_next, linux_next;
+	const struct pl_shot *shot;
+	bool handling;
+	struct clock_event_device saved;
+};
+
+static DEFINE_PER_CPU(struct oneshot, oneshot) = { .rt_next = NEVER, .linux_next = NEVER };
+static const struct pl_shot *lapic, *pit;	/* @pit: NULL if not to be used */
+static int pit_cpu;
+
+const char *pl_timer_name(void)
+{
+	return pit ? pit->name : lapic->name;
+}
+
+/* ---- two users ---- */
+
+static void program(struct oneshot *t)
+{
+	u64 next = min(t->rt_next, t->linux_next), now;
+
+	if (next == NEVER) {
+		t->shot->disarm();
+		return;
+	}
+	now = pl_tsc_clock();
+	t->shot->arm(next > now ? min(next - now, t->shot->longest_ns) : 0);
+}
+
+void pl_oneshot_arm(u64 when)
+{
+	struct oneshot *t = this_cpu_ptr(&oneshot);
+
+	if (t->rt_next == when)
+		return;
+	t->rt_next = when;
+	if (!t->handling)
+		program(t);
+}
+
+bool pl_oneshot_due(void)
+{
+	struct oneshot *t = this_cpu_ptr(&oneshot);
+	u64 now = pl_tsc_clock();
+	bool linux_due;
+
+	t->handling = true;
+	if (t->rt_next <= now) {
+		t->rt_next = NEVER;
+		pl_client->timer();
+		now = pl_tsc_clock();
+	}
+	t->handling = false;
+	linux_due = t->linux_next <= now;
+	if (linux_due)
+		t->linux_next = NEVER;
+	program(t);
+	return linux_due;
+}
+
+/* The 8254's interrupt has a vector of its own. Context: RT interrupt. */
+static void pit_due(void)
+{
+	if (pl_oneshot_due())
+		pl_log(LOCAL_TIMER_VECTOR);
+}
+
+/* ---- Linux's clock event device, while it is our client. Context: Linux. ---- */
+
+static void set_linux_next(u64 when)
+{
+	unsigned long flags = pl_hard_save();
+	struct oneshot *t = this_cpu_ptr(&oneshot);
+
+	t->linux_next = when;
+	program(t);
+	pl_hard_restore(flags);
+}
+
+static int client_next_event(unsigned long ticks, struct clock_event_device *dev)
+{
+	/* Linux's ticks, the way it made them of ns. */
+	set_linux_next(pl_tsc_clock() + div_u64((u64)ticks << dev->shift, dev->mult));
+	return 0;
+}
+
+static int client_shutdown(struct clock_event_device *dev)
+{
+	set_linux_next(NEVER);
+	return 0;
+}
+
+static int client_oneshot(struct clock_event_device *dev)
+{
+	return 0;
+}
+
+/* ---- take-over ---- */
+
+int pl_oneshot_find(const char *name)
+{
+	if (!tsc_khz) {
+		pr_err("refused: the TSC's frequency is not known; nothing was changed\n");
+		return -EOPNOTSUPP;
+	}
+	pl_tsc_init(tsc_khz);
+	lapic = pl_lapic_find();
+	if (!lapic)
+		return -EOPNOTSUPP;
+	pit = NULL;
+	if (!strcmp(name, "pit")) {
+		pit = pl_pit_find(&pit_cpu);
+		return pit ? pl_pit_own(pit_due) : -EOPNOTSUPP;
+	}
+	if (strcmp(name, "auto") && strcmp(name, lapic->name)) {
+		pr_err("refused: timer=%s, but Linux runs the APIC's timer as %s; nothing was changed\n",
+		       name, lapic->name);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+void pl_oneshot_forget(void)
+{
+	if (pit)
+		pl_pit_disown();
+	pit = NULL;
+}
+
+bool pl_oneshot_keeps(int cpu)
+{
+	return pit && cpu == pit_cpu;
+}
+
+bool pl_oneshot_ready(int cpu)
+{
+	struct clock_event_device *dev = pl_lapic_events(cpu);
+
+	return (clockevent_state_oneshot(dev) || clockevent_state_oneshot_stopped(dev)) &&
+	       dev->set_next_event && dev->mult && dev->shift <= 32;
+}
+
+void pl_oneshot_use_vector(u8 vector)
+{
+	pl_lapic_use_vector(vector);
+}
+
+void pl_oneshot_take(void)
+{
+	struct clock_event_device *dev = pl_lapic_events(smp_processor_id());
+	struct oneshot *t = this_cpu_ptr(&oneshot);
+
+	t->saved = *dev;
+	t->rt_next = NEVER;
+	/* What is left of Linux's shot; if it has just ended, or there is none, tick at once. */
+	t->linux_next = pl_tsc_clock() + pl_lapic_left_ns();
+	dev->features &= ~COMPAT_CLOCKEVENT_BYPASS;
+	dev->set_next_event = client_next_event;
+	dev->set_state_shutdown = client_shutdown;
+	dev->set_state_oneshot_stopped = client_shutdown;
+	dev->set_state_oneshot = client_oneshot;
+	pl_lapic_use_vector(pl_core.oob_vector);
+	t->shot = lapic;
+	if (pl_oneshot_keeps(smp_processor_id())) {
+		lapic->disarm();
+		pl_pit_take();
+		t->shot = pit;
+	}
+	program(t);
+}
+
+void pl_oneshot_release(void)
+{
+	struct clock_event_device *dev = pl_lapic_events(smp_processor_id());
+	struct oneshot *t = this_cpu_ptr(&oneshot);
+
+	dev->features = t->saved.features;
+	dev->set_next_event = t->saved.set_next_event;
+	dev->set_state_shutdown = t->saved.set_state_shutdown;
+	dev->set_state_oneshot_stopped = t->saved.set_state_oneshot_stopped;
+	dev->set_state_oneshot = t->saved.set_state_oneshot;
+	t->rt_next = NEVER;
+	if (t->shot == pit)
+		pl_pit_release();
+	t->shot = lapic;
+	program(t);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gates: the places in the kernel where interrupts and exceptions reach Linux's C handlers,
+ * and a few single instructions that must be ours: found by name and by what stands there.
+ */
+#define pr_fmt(fmt) "tactus: " fmt
+
+#include <linux/kallsyms.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+#include <asm/desc.h>
+#include <asm/irq_vectors.h>
+#include <asm/trapnr.h>
+#include "compat/compat.h"
+#include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/x86/patch/gates.h"
+#include "pipeline/x86/install.h"
+#include "pipeline/x86/patch/kcall.h"
+#include "pipeline/x86/patch/slots.h"
+#include "pipeline/x86/patch/symbols.h"
+#include "pipeline/x86/patch/texts.h"
+
+#define FIRST_IRQ_VECTOR 0x20
+#define LAST_EXCEPTION 0x1f
+
+static unsigned int nr_irq_gates, nr_exc_gates, nr_nmi_gates;
+
+/* One call in @symbol of @callee leads to @stub. Return: 0 or -errno. */
+static int add_one_call(const char *symbol, const char *callee, enum pl_slot_kind kind,
+			const void *stub)
+{
+	unsigned long at = pl_symbol(symbol), to = pl_symbol(callee), start, size;
+	int found;
+
+	if (!at || !to || !pl_symbol_at(at, &start, &size, NULL))
+		return -EOPNOTSUPP;
+	found = pl_text_add_calls(pl_kernel_text, start, size, to, kind, stub);
+	if (found == 1)
+		return 0;
+	if (found >= 0)
+		pr_err("refused: %d calls of %s in %s, not one; nothing was changed\n",
+		       found, callee, symbol);
+	return found < 0 ? found : -EOPNOTSUPP;
+}
+
+static const void *stub_of(const char *stubs, unsigned int gate)
+{
+	return stubs + gate * PL_GATE_STUB_BYTES;
+}
+
+/* @vector: 0 if the entry code passes it */
+static int add_irq_gate(const char *entry, const char *handler, u8 vector)
+{
+	unsigned int gate = nr_irq_gates;
+	int err;
+
+	if (gate == PL_MAX_IRQ_GATES)
+		return pl_refuse("more interrupt gates than expected");
+	err = add_one_call(entry, handler, PL_SLOT_IRQ, stub_of(pl_irq_stubs, gate));
+	if (err)
+		return err;
+	err = pl_kcall_bind(PL_KCALL_GATE + gate, pl_symbol(handler));
+	if (err)
+		return err;
+	pl_core.gate_vector[gate] = vector;
+	pl_core.irq_call[gate] = pl_kcall(PL_KCALL_GATE + gate);
+	nr_irq_gates++;
+	return 0;
+}
+
+struct stub_range {
+	unsigned long start, size;
+};
+
+static int find_stubs(const char *symbol, struct stub_range *range)
+{
+	unsigned long at = pl_symbol(symbol);
+
+	if (!at || !pl_symbol_at(at, &range->start, &range->size, NULL))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static bool leads_into(const struct stub_range *range, unsigned long addr)
+{
+	return addr - range->start < range->size;
+}
+
+static int odd_gate(unsigned int vector, unsigned long addr)
+{
+	pr_err("refused: vector %#x leads to %pS, which is unknown; nothing was changed\n",
+	       vector, (void *)addr);
+	return -EOPNOTSUPP;
+}
+
+/* asm_sysvec_foo calls sysvec_foo, asm_exc_foo calls exc_foo: the name behind "asm_". */
+static const char *handler_name(const char *entry)
+{
+	return entry + strlen("asm_");
+}
+
+/*
+ * Follow the IDT: each vector leads to a common stub, to the spurious stub (then the
+ * vector is unused), or to an entry of its own.
+ */
+static int find_irq_gates(const gate_desc *idt)
+{
+	struct stub_range device, unused;
+	char entry[KSYM_NAME_LEN];
+	int err;
+
+	err = find_stubs("irq_entries_start", &device);
+	err = err ?: find_stubs("spurious_entries_start", &unused);
+	err = err ?: add_irq_gate("asm_common_interrupt", "common_interrupt", 0);
+	err = err ?: add_irq_gate("asm_spurious_interrupt", "spurious_interrupt", 0);
+	if (err)
+		return err;
+	pl_core.oob_vector = LOCAL_TIMER_VECTOR;
+
+	for (unsigned int vector = FIRST_IRQ_VECTOR; vector < PL_VECTORS; vector++) {
+		unsigned long at = gate_offset(&idt[vector]), start, size;
+
+		if (leads_into(&device, at)) {
+			pl_core.vector_call[vector] = pl_core.irq_call[0];
+			continue;
+		}
+		if (leads_into(&unused, at)) {
+			pl_core.vector_call[vector] = pl_core.irq_call[1];
+			/* The highest free one, in the APIC's highest class, is ours. */
+			if (vector > LOCAL_TIMER_VECTOR)
+				pl_core.oob_vector = vector;
+			continue;
+		}
+		if (vector == IA32_SYSCALL_VECTOR)
+			continue;
+		if (!pl_symbol_at(at, &start, &size, entry) || start != at ||
+		    !strstarts(entry, "asm_sysvec_"))
+			return odd_gate(vector, at);
+		err = add_irq_gate(entry, handler_name(entry), vector);
+		if (err)
+			return err;
+		pl_core.vector_call[vector] = pl_core.irq_call[nr_irq_gates - 1];
+	}
+	return 0;
+}
+
+static int add_exc_gate(const char *entry, u8 vector)
+{
+	unsigned int gate = nr_exc_gates;
+	const char *handler = handler_name(entry);
+	int err;
+
+	if (gate == PL_MAX_EXC_GATES)
+		return pl_refuse("more exception gates than expected");
+	err = add_one_call(entry, handler, PL_SLOT_EXC, stub_of(pl_exc_stubs, gate));
+	if (err)
+		return err;
+	err = pl_kcall_bind(PL_KCALL_EXCEPTION + gate, pl_symbol(handler));
+	if (err)
+		return err;
+	pl_core.exc_call[gate] = pl_kcall(PL_KCALL_EXCEPTION + gate);
+	pl_core.exc_vector[gate] = vector;
+	nr_exc_gates++;
+	return 0;
+}
+
+/* Left over from boot: the CPU, or this kernel, does not have that exception. */
+static bool never_set(unsigned long handler)
+{
+	unsigned long start, size;
+	char name[KSYM_NAME_LEN];
+
+	return pl_symbol_at(handler, &start, &size, name) &&
+	       !strcmp(name, "early_idt_handler_array");
+}
+
+/* Exceptions on stacks of their own: all calls of the handler, in all given pieces. */
+static int add_nmi_gate(const gate_desc *idt, u8 vector, const char *handler,
+			const char *const pieces[])
+{
+	unsigned int gate = nr_nmi_gates;
+	unsigned long callee;
+	int found = 0, err;
+
+	if (never_set(gate_offset(&idt[vector])))
+		return 0;
+	callee = pl_symbol(handler);
+	if (gate == PL_MAX_NMI_GATES)
+		return pl_refuse("more NMI gates than expected");
+	err = pl_kcall_bind(PL_KCALL_NMI + gate, callee);
+	if (err)
+		return err;
+	for (; *pieces; pieces++) {
+		unsigned long at = pl_symbol_try(*pieces), start, size;
+
+		if (!at || !pl_symbol_at(at, &start, &size, NULL))
+			continue;
+		err = pl_text_add_calls(pl_kernel_text, start, size, callee, PL_SLOT_NMI,
+					stub_of(pl_nmi_stubs, gate));
+		if (err < 0)
+			return err;
+		found += err;
+	}
+	if (!found) {
+		pr_err("refused: no call of %s found; nothing was changed\n", handler);
+		return -EOPNOTSUPP;
+	}
+	pl_core.nmi_call[gate] = pl_kcall(PL_KCALL_NMI + gate);
+	pl_core.nmi_vector[gate] = vector;
+	nr_nmi_gates++;
+	return 0;
+}
+
+static int find_exception_gates(const gate_desc *idt)
+{
+	/* The NMI entry holds labels that the symbol table takes for functions. */
+	static const char *const nmi[] = { "asm_exc_nmi", "nested_nmi", "first_nmi",
+					   "repeat_nmi", "end_repeat_nmi", NULL };
+	static const char *const debug[] = { "asm_exc_debug", NULL };
+	static const char *const df[] = { "asm_exc_double_fault", NULL };
+	static const char *const mce[] = { "asm_exc_machine_check", NULL };
+	char entry[KSYM_NAME_LEN];
+	int err;
+
+	for (unsigned int vector = 0; vector <= LAST_EXCEPTION; vector++) {
+		unsigned long at = gate_offset(&idt[vector]), start, size;
+
+		switch (vector) {
+		case X86_TRAP_DB:
+		case X86_TRAP_NMI:
+		case X86_TRAP_DF:
+		case X86_TRAP_MC:
+			continue;	/* below */
+		case X86_TRAP_VC:	/* encrypted guests' own */
+			continue;
+		}
+		if (!at)
+			continue;
+		if (never_set(at))
+			continue;
+		if (!pl_symbol_at(at, &start, &size, entry) || start != at ||
+		    !strstarts(entry, "asm_exc_"))
+			return odd_gate(vector, at);
+		err = add_exc_gate(entry, vector);
+		if (err)
+			return err;
+	}
+	err = add_nmi_gate(idt, X86_TRAP_NMI, "exc_nmi", nmi);
+	err = err ?: add_nmi_gate(idt, X86_TRAP_DB, "exc_debug", debug);
+	err = err ?: add_nmi_gate(idt, X86_TRAP_DF, "exc_double_fault", df);
+	return err ?: add_nmi_gate(idt, X86_TRAP_MC, "exc_machine_check", mce);
+}
+
+static const struct {
+	const char *function;
+	u8 pattern[8], bytes;
+	const char *target;
+} jumps[] = {
+	/* sti; hlt */
+	{ COMPAT_SAFE_HALT, { 0xfb, 0xf4 }, 2, pl_safe_halt },
+	/* swapgs; wrgsbase %rdi */
+	{ "__wrgsbase_inactive", { 0x0f, 0x01, 0xf8, 0xf3, 0x48, 0x0f, 0xae, 0xdf }, 8,
+	  pl_wrgsbase },
+	/* swapgs; rdgsbase %rax */
+	{ "__rdgsbase_inactive", { 0x0f, 0x01, 0xf8, 0xf3, 0x48, 0x0f, 0xae, 0xc8 }, 8,
+	  pl_rdgsbase },
+	/* mov %edi,%eax; out %al,$0x70; in $0x71,%al */
+	{ "rtc_cmos_read", { 0x89, 0xf8, 0xe6, 0x70, 0xe4, 0x71 }, 6, pl_cmos_read },
+	/* mov %esi,%eax; out %al,$0x70; mov %edi,%eax; out %al,$0x71 */
+	{ "rtc_cmos_write", { 0x89, 0xf0, 0xe6, 0x70, 0x89, 0xf8, 0xe6, 0x71 }, 8,
+	  pl_cmos_write },
+};
+
+static int find_misc(void)
+{
+	unsigned long fixup_irqs;
+	int err;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(jumps); i++) {
+		unsigned long at = pl_symbol(jumps[i].function), start, size;
+
+		if (!at || !pl_symbol_at(at, &start, &size, NULL))
+			return -EOPNOTSUPP;
+		at = pl_text_find(start, size, jumps[i].pattern, jumps[i].bytes);
+		if (!at) {
+			pr_err("refused: %s is not the code it was expected to be; nothing was changed\n",
+			       jumps[i].function);
+			return -EOPNOTSUPP;
+		}
+		err = pl_text_add(pl_kernel_text, at, PL_SLOT_MISC, 0xe9, jumps[i].target, 5);
+		if (err)
+			return err;
+	}
+	err = pl_kcall_bind(PL_KCALL_LOAD_GS, pl_symbol("asm_load_gs_index"));
+	pl_load_gs_target = pl_kcall(PL_KCALL_LOAD_GS);
+	err = err ?: add_one_call("native_load_gs_index", "asm_load_gs_index", PL_SLOT_MISC,
+				  pl_load_gs_index);
+	if (err || !IS_ENABLED(CONFIG_HOTPLUG_CPU))
+		return err;
+	/* Compilers put a copy of its caller into that one's callers. */
+	fixup_irqs = pl_symbol("fixup_irqs");
+	err = pl_kcall_bind(PL_KCALL_FIXUP_IRQS, fixup_irqs);
+	if (err)
+		return err;
+	pl_core.fixup_irqs = pl_kcall(PL_KCALL_FIXUP_IRQS);
+	err = pl_text_add_all_calls(pl_kernel_text, fixup_irqs, PL_SLOT_MISC, pl_fixup_irqs);
+	if (!err)
+		return pl_refuse("nobody calls fixup_irqs");
+	return err < 0 ? err : 0;
+}
+
+int pl_gates_find(void)
+{
+	struct desc_ptr idt;
+	int err;
+
+	nr_irq_gates = nr_exc_gates = nr_nmi_gates = 0;
+	store_idt(&idt);
+	err = find_irq_gates((const gate_desc *)idt.address);
+	err = err ?: find_exception_gates((const gate_desc *)idt.address);
+	return err ?: find_misc();
+}

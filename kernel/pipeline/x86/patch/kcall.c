@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Binding and calling the stubs of kstubs.S. */
+#define pr_fmt(fmt) "tactus: " fmt
+
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+#include "pipeline/x86/patch/alias.h"
+#include "pipeline/x86/patch/kcall.h"
+
+#define STUB_BYTES 16
+#define JMP_OFFSET 4	/* of the jmp in a stub, behind its endbr64 */
+#define JMP_BYTES 5
+
+extern u8 pl_kcall_stubs[];
+
+void *pl_kcall(unsigned int which)
+{
+	return pl_kcall_stubs + which * STUB_BYTES;
+}
+
+int pl_kcall_bind(unsigned int which, unsigned long target)
+{
+	u8 *stub = pl_kcall(which);
+	unsigned long jmp;
+	struct pl_alias alias;
+	s64 distance;
+	s32 rel;
+	int err;
+
+	if (!target)
+		return -EOPNOTSUPP;
+	OPTIMIZER_HIDE_VAR(stub);	/* else objtool sees a pointer past the endbr64 */
+	jmp = (unsigned long)stub + JMP_OFFSET;
+	distance = target - (jmp + JMP_BYTES);
+	rel = distance;
+	if (rel != distance) {
+		pr_err("refused: %pS is out of a jump's reach; nothing was changed\n",
+		       (void *)target);
+		return -EOPNOTSUPP;
+	}
+	err = pl_alias_map(&alias, jmp, JMP_BYTES);
+	if (err)
+		return err;
+	/* Nobody calls a stub before it is bound, so no other CPU can be reading it. */
+	memcpy(alias.to + 1, &rel, sizeof(rel));
+	pl_alias_unmap(&alias);
+	return 0;
+}
+
+unsigned long pl_kcall_lookup_name(const char *name)
+{
+	unsigned long (*call)(const char *) = pl_kcall(PL_KCALL_LOOKUP_NAME);
+
+	return call(name);
+}
+
+int pl_kcall_size_offset(unsigned long addr, unsigned long *size, unsigned long *offset)
+{
+	int (*call)(unsigned long, unsigned long *, unsigned long *) =
+		pl_kcall(PL_KCALL_SIZE_OFFSET);
+
+	return call(addr, size, offset);
+}
+
+int pl_kcall_symbol_name(unsigned long addr, char *name)
+{
+	int (*call)(unsigned long, char *) = pl_kcall(PL_KCALL_SYMBOL_NAME);
+
+	return call(addr, name);
+}
+
+int pl_kcall_insn_decode(struct insn *insn, const void *at, int bytes, enum insn_mode mode)
+{
+	int (*call)(struct insn *, const void *, int, enum insn_mode) =
+		pl_kcall(PL_KCALL_INSN_DECODE);
+
+	return call(insn, at, bytes, mode);
+}

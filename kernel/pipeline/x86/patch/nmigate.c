@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * No NMI while slots are written.
+ *
+ * Hardware interrupts are off on all CPUs then, but an NMI could run into a slot of which
+ * another CPU has written one half. So the others wait inside an NMI handler: until it
+ * returns, the hardware holds the next NMI back. The CPU that writes needs no gate, since to
+ * its own NMIs each slot's single store is whole.
+ */
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/processor.h>
+#include <asm/apic.h>
+#include <asm/irq_vectors.h>
+#include <asm/nmi.h>
+#include "pipeline/pipeline.h"
+#include "pipeline/x86/install.h"
+#include "pipeline/x86/patch/nmigate.h"
+
+#define ANSWER_NS 1000000000ULL	/* long after any CPU has taken an NMI, emulated ones too */
+#define SPARE_NS 10000000ULL
+
+static DEFINE_PER_CPU(bool, called);	/* this CPU is to wait in its next NMI */
+static DEFINE_PER_CPU(u64, spare_until);
+static atomic_t inside;
+static bool open;
+
+/* Context: NMI. */
+static int wait_at_gate(unsigned int type, struct pt_regs *regs)
+{
+	if (this_cpu_read(called)) {
+		this_cpu_write(called, false);
+		atomic_inc(&inside);
+		/* Pairs with the release in pl_nmi_gate_open(): the slots are written. */
+		while (!smp_load_acquire(&open))
+			cpu_relax();
+		/* If somebody else's NMI brought us here, ours follows, and has no other owner. */
+		this_cpu_write(spare_until, pl_clock() + SPARE_NS);
+		return NMI_HANDLED;
+	}
+	if (pl_clock() < this_cpu_read(spare_until)) {
+		this_cpu_write(spare_until, 0);
+		return NMI_HANDLED;
+	}
+	return NMI_DONE;
+}
+
+int pl_nmi_gate_init(void)
+{
+	return register_nmi_handler(NMI_LOCAL, wait_at_gate, 0, "tactus");
+}
+
+void pl_nmi_gate_exit(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "tactus");
+}
+
+bool pl_nmi_gate_close(void)
+{
+	int here = raw_smp_processor_id(), others = num_online_cpus() - 1, cpu;
+	u64 limit = pl_clock() + ANSWER_NS;
+
+	open = false;
+	atomic_set(&inside, 0);
+	for_each_online_cpu(cpu) {
+		if (cpu == here)
+			continue;
+		per_cpu(called, cpu) = true;
+		pl_apic->send_IPI(cpu, NMI_VECTOR);
+	}
+	while (atomic_read(&inside) < others) {
+		if (pl_clock() > limit) {
+			for_each_online_cpu(cpu)
+				per_cpu(called, cpu) = false;
+			pl_nmi_gate_open();
+			return false;
+		}
+		cpu_relax();
+	}
+	return true;
+}
+
+void pl_nmi_gate_open(void)
+{
+	/* Pairs with the acquire in wait_at_gate(). */
+	smp_store_release(&open, true);
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finding and writing slots.
+ *
+ * On a kernel with CONFIG_PARAVIRT_XXL each local_irq_disable(), local_irq_enable()
+ * and local_save_flags() was compiled as a six-byte paravirt call, which boot code
+ * replaced by the native instruction and a nop. Those six bytes are the signature.
+ * They also occur by chance (on IBT kernels the last byte of endbr64 before a
+ * ftrace nop looks like cli), so a place counts only if decoding its function from
+ * the start arrives at it.
+ */
+#define pr_fmt(fmt) "tactus: " fmt
+
+#include <linux/err.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/x86/patch/slots.h"
+#include "pipeline/x86/patch/symbols.h"
+
+#define SLOT_BYTES 6
+#define CALL_BYTES 5
+#define OP_CALL 0xe8
+#define PREFIX_CS 0x2e	/* ignored on a call or jump: only makes it longer */
+
+static const struct {
+	u8 bytes[SLOT_BYTES];
+	const char *target;
+} signature[] = {
+	[PL_SLOT_CLI]	  = { { 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_cli },
+	[PL_SLOT_STI]	  = { { 0xfb, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_sti },
+	[PL_SLOT_SAVE_FL] = { { 0x9c, 0x58, 0x0f, 0x1f, 0x40, 0x00 }, pl_save_fl },
+};
+
+const char *const pl_slot_name[PL_SLOT_KINDS] = {
+	[PL_SLOT_CLI] = "cli",
+	[PL_SLOT_STI] = "sti",
+	[PL_SLOT_SAVE_FL] = "save_fl",
+	[PL_SLOT_CLI_HARD] = "cli_hard",
+	[PL_SLOT_IRQ] = "irq",
+	[PL_SLOT_EXC] = "exc",
+	[PL_SLOT_NMI] = "nmi",
+	[PL_SLOT_MISC] = "misc",
+};
+
+/*
+ * Functions (by prefix) whose cli stays native. On their way from a cli there back
+ * to assembly they must be hard-off, since the return to user mode or the return
+ * from an exception relies on it; or they are the end: a CPU that is stopped runs no RT code
+ * any more, and one that leaves for another kernel has no IDT. Every sti is soft, so nothing
+ * is lost by it.
+ */
+static const char * const hard_cli[] = {
+	"__do_fast_syscall_32",
+	"do_int80_",
+	"exc_",
+	"fred_",
+	"handle_bug",
+	"irqentry_",
+	"machine_kexec",
+	"native_machine_crash_shutdown",
+	"noist_exc_",
+	"panic",
+	"preempt_schedule_irq",
+	"raw_irqentry_",
+	"ret_from_fork",
+	"stop_this_cpu",
+};
+
+/*
+ * Where a system call's way out has its cli, depending on what the compiler made inline. A kernel
+ * with none of them keeps it somewhere else: softened there, an interrupt could hit the CPU
+ * between the last swapgs and sysret.
+ */
+static const char * const hard_cli_way_out[] = {
+	"__syscall_exit_to_user_mode_work",
+	"do_syscall_64",
+	"exit_to_user_mode_",
+	"local_irq_disable_exit_to_user",
+	"syscall_exit_to_user_mode",
+};
+
+/*
+ * KVM's modules look for work with interrupts off, then enter their guest, which an interrupt
+ * that is only logged would not get it out of; and between the two the CPU has the guest's state.
+ */
+static bool is_kvm(const struct module *mod)
+{
+	return mod && strstarts(mod->name, "kvm");
+}
+
+static bool is_one_of(const char *function, const char * const *prefixes, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (strstarts(function, prefixes[i]))
+			return true;
+	return false;
+}
+
+static bool is_way_out(const char *function)
+{
+	return is_one_of(function, hard_cli_way_out, ARRAY_SIZE(hard_cli_way_out));
+}
+
+static bool stays_hard(const struct pl_text *text, const char *function)
+{
+	return is_kvm(text->mod) || is_way_out(function) ||
+	       is_one_of(function, hard_cli, ARRAY_SIZE(hard_cli));
+}
+
+struct pl_text *pl_text_open(struct module *mod, unsigned long base, unsigned long bytes)
+{
+	struct pl_text *text = kzalloc(sizeof(*text), GFP_KERNEL);
+	int err;
+
+	if (!text)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&text->node);
+	text->mod = mod;
+	text->base = base;
+	text->bytes = bytes;
+	err = pl_alias_map(&text->alias, base, bytes);
+	if (err) {
+		kfree(text);
+		return ERR_PTR(err);
+	}
+	return text;
+}
+
+void pl_text_close(struct pl_text *text)
+{
+	pl_alias_unmap(&text->alias);
+	kvfree(text->slots);
+	kfree(text);
+}
+
+static int make_room(struct pl_text *text)
+{
+	unsigned int room = text->room ? 2 * text->room : 64;
+	struct pl_slot *slots;
+
+	if (text->count < text->room)
+		return 0;
+	slots = kvmalloc_array(room, sizeof(*slots), GFP_KERNEL);
+	if (!slots)
+		return -ENOMEM;
+	memcpy(slots, text->slots, text->count * sizeof(*slots));
+	kvfree(text->slots);
+	text->slots = slots;
+	text->room = room;
+	return 0;
+}
+
+int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind,
+		u8 opcode, const void *target, u8 bytes)
+{
+	s64 distance = (unsigned long)target - (addr + bytes);
+	s32 rel = distance;
+	struct pl_slot *slot;
+	int err = make_room(text);
+
+	if (err)
+		return err;
+	if (target && rel != distance) {
+		pr_err("refused: %pS is out of a call's reach of %pS; nothing was changed\n",
+		       target, (void *)addr);
+		return -EOPNOTSUPP;
+	}
+	slot = &text->slots[text->count++];
+	slot->addr = addr;
+	slot->kind = kind;
+	slot->bytes = bytes;
+	slot->wide = addr + sizeof(u64) <= PAGE_ALIGN(text->base + text->bytes);
+	slot->old_word = 0;
+	slot->new_word = 0;
+	memcpy(slot->old, (const void *)addr, bytes);
+	if (target) {
+		/*
+		 * One instruction, as long as the slot: who is pre-empted in the callee while we
+		 * switch off returns behind the slot, not into the instructions put back.
+		 */
+		slot->new[0] = PREFIX_CS;
+		slot->new[bytes - CALL_BYTES] = opcode;
+		memcpy(slot->new + bytes - sizeof(rel), &rel, sizeof(rel));
+	} else {
+		slot->new_word = slot->old_word;
+	}
+	text->kinds[kind]++;
+	return 0;
+}
+
+/*
+ * Where decoding stands: candidates come in ascending order, so each function is
+ * decoded once.
+ */
+struct cursor {
+	unsigned long start, end, at;
+	char name[KSYM_NAME_LEN];
+};
+
+/* Return: 1 if @addr is an instruction's start, 0 if not, or -EOPNOTSUPP. */
+static int is_boundary(struct cursor *cursor, unsigned long addr)
+{
+	if (addr >= cursor->end || addr < cursor->at) {
+		unsigned long size;
+
+		if (!pl_symbol_at(addr, &cursor->start, &size, cursor->name)) {
+			pr_err("refused: no symbol for the text at %px; nothing was changed\n",
+			       (void *)addr);
+			return -EOPNOTSUPP;
+		}
+		cursor->at = cursor->start;
+		cursor->end = cursor->start + size;
+	}
+	while (cursor->at < addr) {
+		int length = pl_insn_length(cursor->at);
+
+		if (length <= 0) {
+			pr_err("refused: cannot decode %pS; nothing was changed\n",
+			       (void *)cursor->at);
+			return -EOPNOTSUPP;
+		}
+		cursor->at += length;
+	}
+	return cursor->at == addr;
+}
+
+static int signature_at(const u8 *byte)
+{
+	for (unsigned int kind = 0; kind < ARRAY_SIZE(signature); kind++)
+		if (!memcmp(byte, signature[kind].bytes, SLOT_BYTES))
+			return kind;
+	return -1;
+}
+
+int pl_text_scan(struct pl_text *text)
+{
+	const u8 *last = (const u8 *)text->base + text->bytes - SLOT_BYTES;
+	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
+	bool way_out = text->mod;
+	int err = 0;
+
+	if (!cursor)
+		return -ENOMEM;
+	for (const u8 *byte = (const u8 *)text->base; byte <= last; byte++) {
+		unsigned long addr = (unsigned long)byte;
+		int kind;
+
+		if (!(addr & 0xfffff))
+			cond_resched();
+		if (*byte != 0xfa && *byte != 0xfb && *byte != 0x9c)
+			continue;
+		kind = signature_at(byte);
+		if (kind < 0)
+			continue;
+		err = is_boundary(cursor, addr);
+		if (err < 0)
+			break;
+		if (!err)
+			continue;
+		err = 0;
+		if (kind == PL_SLOT_CLI && is_way_out(cursor->name))
+			way_out = true;
+		if (kind == PL_SLOT_CLI && stays_hard(text, cursor->name))
+			err = pl_text_add(text, addr, PL_SLOT_CLI_HARD, 0, NULL, SLOT_BYTES);
+		else
+			err = pl_text_add(text, addr, kind, OP_CALL, signature[kind].target,
+					  SLOT_BYTES);
+		if (err)
+			break;
+	}
+	kfree(cursor);
+	if (!err && !way_out) {
+		pr_err("refused: no cli found on the way out of a system call; nothing was changed\n");
+		return -EOPNOTSUPP;
+	}
+	return err;
+}
+
+int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long bytes,
+		      unsigned long callee, enum pl_slot_kind kind, const void *stub)
+{
+	int found = 0, length, err;
+
+	for (unsigned long at = base; at + CALL_BYTES <= base + bytes; at += length) {
+		length = pl_insn_length(at);
+		if (length <= 0) {
+			pr_err("refused: cannot decode %pS; nothing was changed\n", (void *)at);
+			return -EOPNOTSUPP;
+		}
+		if (*(const u8 *)at != OP_CALL ||
+		    at + CALL_BYTES + *(const s32 *)(at + 1) != callee)
+			continue;
+		err = pl_text_add(text, at, kind, OP_CALL, stub, CALL_BYTES);
+		if (err)
+			return err;
+		found++;
+	}
+	return found;
+}
+
+int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_slot_kind kind,
+			  const void *stub)
+{
+	unsigned long last = text->base + text->bytes - CALL_BYTES;
+	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
+	int found = 0, err = 0;
+
+	if (!cursor)
+		return -ENOMEM;
+	for (unsigned long at = text->base; at <= last; at++) {
+		if (!(at & 0xfffff))
+			cond_resched();
+		if (*(const u8 *)at != OP_CALL ||
+		    at + CALL_BYTES + *(const s32 *)(at + 1) != callee)
+			continue;
+		err = is_boundary(cursor, at);
+		if (err > 0)
+			err = pl_text_add(text, at, kind, OP_CALL, stub, CALL_BYTES) ?: 1;
+		if (err < 0)
+			break;
+		found += err;
+	}
+	kfree(cursor);
+	return err < 0 ? err : found;
+}
+
+unsigned long pl_text_find(unsigned long base, unsigned long bytes,
+			   const u8 *pattern, unsigned int pattern_bytes)
+{
+	int length;
+
+	for (unsigned long at = base; at + pattern_bytes <= base + bytes; at += length) {
+		if (!memcmp((const void *)at, pattern, pattern_bytes))
+			return at;
+		length = pl_insn_length(at);
+		if (length <= 0)
+			return 0;
+	}
+	return 0;
+}
+
+/* The bits of a word that are not the slot's, shifted out. */
+static __always_inline u64 word_of(const struct pl_slot *slot, u64 word)
+{
+	return word << (-8 * slot->bytes & 63);
+}
+
+const struct pl_slot *pl_text_check(const struct pl_text *text, bool on)
+{
+	const struct pl_slot *slot, *end = text->slots + text->count;
+
+	for (slot = text->slots; slot < end; slot++) {
+		const void *at = (const void *)slot->addr;
+
+		if (likely(slot->wide)) {
+			if (word_of(slot, *(const u64 *)at ^ (on ? slot->new_word : slot->old_word)))
+				return slot;
+		} else if (memcmp(at, on ? slot->new : slot->old, slot->bytes)) {
+			return slot;
+		}
+	}
+	return NULL;
+}
+
+void pl_text_write(struct pl_text *text, bool on)
+{
+	const struct pl_slot *slot, *end = text->slots + text->count;
+	u8 *alias = text->alias.to - text->base;
+
+	for (slot = text->slots; slot < end; slot++) {
+		u8 *to = alias + slot->addr;
+		volatile u64 *word = (u64 *)to;
+
+		if (slot->kind == PL_SLOT_CLI_HARD)
+			continue;
+		/* One store: an NMI on this CPU sees a slot as it was or as it will be. */
+		if (likely(slot->wide))
+			*word ^= slot->old_word ^ slot->new_word;
+		else
+			memcpy(to, on ? slot->new : slot->old, slot->bytes);
+	}
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's symbol table and instruction decoder, neither of which is exported.
+ * A kprobe knows addresses by name; one on kallsyms_lookup_name() leads to the rest.
+ */
+#define pr_fmt(fmt) "tactus: " fmt
+
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/printk.h>
+#include "pipeline/x86/patch/kcall.h"
+#include "pipeline/x86/patch/symbols.h"
+
+int pl_symbols_init(void)
+{
+	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
+	int err = register_kprobe(&probe);
+	unsigned long lookup;
+
+	if (err) {
+		pr_err("refused: the kernel's symbol table cannot be reached (kprobes: %d); nothing was changed\n",
+		       err);
+		return -EOPNOTSUPP;
+	}
+	/* The probe may sit behind an endbr64: ask for the start by that very function. */
+	lookup = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	err = pl_kcall_bind(PL_KCALL_LOOKUP_NAME, lookup);
+	if (err)
+		return err;
+
+	err = pl_kcall_bind(PL_KCALL_SIZE_OFFSET, pl_symbol("kallsyms_lookup_size_offset"));
+	err = err ?: pl_kcall_bind(PL_KCALL_SYMBOL_NAME, pl_symbol("lookup_symbol_name"));
+	err = err ?: pl_kcall_bind(PL_KCALL_INSN_DECODE, pl_symbol("insn_decode"));
+	return err;
+}
+
+unsigned long pl_symbol_try(const char *name)
+{
+	return pl_kcall_lookup_name(name);
+}
+
+unsigned long pl_symbol(const char *name)
+{
+	unsigned long addr = pl_symbol_try(name);
+
+	if (!addr)
+		pr_err("refused: this kernel has no symbol %s; nothing was changed\n", name);
+	return addr;
+}
+
+bool pl_symbol_at(unsigned long addr, unsigned long *start, unsigned long *size, char *name)
+{
+	unsigned long offset;
+
+	if (!pl_kcall_size_offset(addr, size, &offset))
+		return false;
+	*start = addr - offset;
+	return !name || !pl_kcall_symbol_name(addr, name);
+}
+
+int pl_insn_length(unsigned long addr)
+{
+	const u8 *byte = (const u8 *)addr;
+	struct insn insn;
+
+	/* ud1: the kernel's decoder does not know it, sanitizers plant it as a marker. */
+	if (byte[0] == 0x0f && byte[1] == 0xb9)
+		return 3;
+	if (pl_kcall_insn_decode(&insn, byte, MAX_INSN_SIZE, INSN_MODE_KERN) < 0)
+		return -EINVAL;
+	return insn.length;
+}

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The dispatcher: every interrupt and exception of the patched kernel comes here
+ * instead of to Linux's C handler, with the registers Linux's entry code saved.
+ *
+ * An out-of-band interrupt is handled at once. One for Linux is acknowledged, then
+ * run if Linux is not stalled, else logged and replayed when Linux is unstalled:
+ * by its soft sti, or by the return that the thesis calls S_IRET (3.1).
+ *
+ * Invariants, per CPU, whenever hardware interrupts are on:
+ *  - pl_any is set if and only if pl_cpu.pending is not empty;
+ *  - out-of-band implies pl_vif == 0: Linux is stalled while RT code runs (thesis, 3.3);
+ *  - in user mode pl_vif is 1.
+ *
+ * A Linux handler may be pre-empted on its way out and come back on another CPU, so
+ * per-CPU pointers never live across a call of Linux.
+ */
+#include <linux/ftrace.h>
+#include <linux/hardirq.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/ptrace.h>
+#include <asm/trapnr.h>
+#include "compat/compat.h"
+#include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/x86/resident/state.h"
+
+struct pl_core pl_core = {};
+EXPORT_SYMBOL_GPL(pl_core);
+const unsigned int pl_core_abi = PL_CORE_ABI;
+EXPORT_SYMBOL_GPL(pl_core_abi);
+void *pl_load_gs_target;
+EXPORT_SYMBOL_GPL(pl_load_gs_target);
+
+DEFINE_PER_CPU(struct pl_cpu, pl_cpu) = { .current_vector = -1 };
+EXPORT_PER_CPU_SYMBOL_GPL(pl_cpu);
+DEFINE_PER_CPU(u8, pl_vif) = 1;
+EXPORT_PER_CPU_SYMBOL_GPL(pl_vif);
+DEFINE_PER_CPU(u8, pl_any);
+EXPORT_PER_CPU_SYMBOL_GPL(pl_any);
+
+/* To Linux, RT code is an NMI inside an interrupt: nothing may sleep, printk defers. */
+#define OOB_PREEMPT_OFFSET (NMI_OFFSET + HARDIRQ_OFFSET)
+
+static __always_inline void hard_off(void)
+{
+	asm volatile("cli" : : : "memory");
+}
+
+static __always_inline void hard_on(void)
+{
+	asm volatile("sti" : : : "memory");
+}
+
+/* ---- EOI ---- */
+
+/* Context: any, hardware interrupts off. */
+notrace void pl_ack(void)
+{
+	compat_eoi_call(pl_core.eoi);
+}
+EXPORT_SYMBOL_GPL(pl_ack);
+
+static __always_inline bool is_level(unsigned int vector)
+{
+	return vector < FIRST_SYSTEM_VECTOR &&
+	       pl_core.apic_read(APIC_TMR + vector / 32 * 0x10) & BIT(vector % 32);
+}
+
+/*
+ * Acknowledge a Linux vector on arrival, so that it holds nobody else up.
+ *
+ * A level-triggered line would fire again at once. It is masked at its controller
+ * until Linux's handler has run; where that cannot be done its EOI is held, which
+ * keeps the APIC's priority raised meanwhile: harmless to the out-of-band vector,
+ * whose class is the highest.
+ */
+static notrace void ack_arrival(struct pl_cpu *cpu, unsigned int vector)
+{
+	struct irq_desc *desc;
+
+	if (vector == SPURIOUS_APIC_VECTOR)
+		return;
+	if (is_level(vector)) {
+		desc = pl_core.hooks->mask_line(vector);
+		if (!desc) {
+			pl_vecset_add(&cpu->held, vector);
+			cpu->stats.eoi_held++;
+			return;
+		}
+		cpu->masked[vector] = desc;
+		cpu->stats.lines_masked++;
+	}
+	pl_ack();
+}
+
+/*
+ * An EOI acknowledges the highest vector in service, whichever handler sends it. So
+ * those of held vectors go out in that order, whatever order the handlers end in.
+ */
+static __always_inline void release_held(struct pl_cpu *cpu, unsigned int vector)
+{
+	int top;
+
+	pl_vecset_add(&cpu->owed, vector);
+	while ((top = pl_vecset_top(&cpu->held)) >= 0 && pl_vecset_has(&cpu->owed, top)) {
+		pl_vecset_del(&cpu->held, top);
+		pl_vecset_del(&cpu->owed, top);
+		pl_ack();
+	}
+}
+
+/*
+ * pl_eoi - in place of the kernel's EOI: swallows the EOI of a handler whose vector
+ * was acknowledged on arrival
+ *
+ * Context: Linux's interrupt handlers, mostly.
+ */
+notrace void pl_eoi(COMPAT_EOI_ARGS)
+{
+	unsigned long flags = pl_hard_save();
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+	int vector = cpu->current_vector;
+
+	if (!pl_core.active || vector < 0) {
+		pl_ack();
+	} else if (cpu->acked) {
+		struct irq_desc *desc = cpu->masked[vector];
+
+		cpu->acked = false;
+		cpu->stats.eoi_swallowed++;
+		if (desc) {
+			cpu->masked[vector] = NULL;
+			pl_core.hooks->unmask_line(desc, vector);
+		}
+	} else if (pl_vecset_has(&cpu->held, vector)) {
+		release_held(cpu, vector);
+	} else {
+		pl_ack();
+	}
+	pl_hard_restore(flags);
+}
+EXPORT_SYMBOL_GPL(pl_eoi);
+
+/*
+ * pl_apic_read - in place of the kernel's reading of an APIC register: where Linux looks for
+ * interrupts that have arrived on this CPU and not been handled, it must see logged ones too.
+ * It looks before it frees a vector that it has moved an interrupt away from.
+ *
+ * Context: any.
+ */
+notrace u32 pl_apic_read(u32 reg)
+{
+	u32 value = pl_core.apic_read(reg);
+	unsigned long flags;
+
+	if (pl_core.active && reg - APIC_IRR < PL_VECTORS / 32 * 0x10) {
+		flags = pl_hard_save();
+		value |= pl_vecset_word(&this_cpu_ptr(&pl_cpu)->pending, (reg - APIC_IRR) / 0x10);
+		pl_hard_restore(flags);
+	}
+	return value;
+}
+EXPORT_SYMBOL_GPL(pl_apic_read);
+
+/*
+ * pl_ipi_self - in place of the kernel's IPI to this CPU: RT code's, that is irq_work's, would
+ * arrive only to be logged, so it is logged without the detour by the hardware. Not in an NMI,
+ * which may have interrupted the log's own code.
+ *
+ * Context: any.
+ */
+notrace void pl_ipi_self(int vector)
+{
+	unsigned long flags = pl_hard_save();
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
+	if (pl_core.active && cpu->oob && !cpu->nmi_depth) {
+		cpu->stats.logged++;
+		pl_log(vector);
+	} else {
+		pl_core.ipi_self(vector);
+	}
+	pl_hard_restore(flags);
+}
+EXPORT_SYMBOL_GPL(pl_ipi_self);
+
+/* ---- replay ---- */
+
+/*
+ * Run the handlers of all logged vectors, highest first, then unstall Linux.
+ *
+ * In user mode each handler gets the same registers again, so that Linux redoes its
+ * exit work after each and the last return leaves hardware interrupts off.
+ *
+ * Context: in-band, hardware interrupts off, Linux not stalled or about to be
+ * unstalled; returns likewise, perhaps on another CPU.
+ */
+static notrace void replay(struct pt_regs *regs)
+{
+	while (__this_cpu_read(pl_any)) {
+		struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+		int vector = pl_vecset_top(&cpu->pending);
+		int outer_vector = cpu->current_vector;
+		bool outer_acked = cpu->acked;
+
+		pl_vecset_del(&cpu->pending, vector);
+		__this_cpu_write(pl_any, !pl_vecset_empty(&cpu->pending));
+		cpu->current_vector = vector;
+		cpu->acked = !pl_vecset_has(&cpu->held, vector);
+		cpu->stats.replayed++;
+
+		__this_cpu_write(pl_vif, 0);
+		hard_on();
+		pl_core.vector_call[vector](regs, vector);
+		hard_off();
+
+		/*
+		 * Nested in another handler we cannot have moved; else the CPU we
+		 * are on now runs no handler either, as we did before.
+		 */
+		cpu = this_cpu_ptr(&pl_cpu);
+		cpu->current_vector = outer_vector;
+		cpu->acked = outer_acked;
+	}
+	__this_cpu_write(pl_vif, 1);
+}
+
+/*
+ * Replay at a place that no interrupt interrupted: Linux is told one that hit the
+ * instruction after its soft sti.
+ */
+void pl_replay_here(unsigned long ip, unsigned long sp);
+notrace void pl_replay_here(unsigned long ip, unsigned long sp)
+{
+	struct pt_regs regs = {
+		.ip = ip,
+		.sp = sp,
+		.cs = __KERNEL_CS,
+		.ss = __KERNEL_DS,
+		.flags = X86_EFLAGS_IF | X86_EFLAGS_FIXED,
+		.orig_ax = -1,
+	};
+
+	replay(&regs);
+}
+
+/* ---- the out-of-band stage ---- */
+
+/*
+ * Leave Linux: remember its soft interrupt state and stall it (thesis, 3.3).
+ *
+ * The raised preempt count keeps the preempt_enable() at the end of NMI-safe helpers,
+ * irq_work_queue() for one, from scheduling Linux on an RT stack.
+ *
+ * Return: whether Linux was left; false if this CPU was out-of-band already.
+ */
+static __always_inline bool enter_oob(struct pl_cpu *cpu)
+{
+	if (cpu->oob)
+		return false;
+	cpu->inband_vif = __this_cpu_read(pl_vif);
+	__this_cpu_write(pl_vif, 0);
+	__preempt_count_add(OOB_PREEMPT_OFFSET);
+	/* Its stack of return addresses is the Linux task's; RT tasks come and go on their own. */
+	pause_graph_tracing();
+	cpu->oob = true;
+	return true;
+}
+
+static __always_inline void leave_oob(struct pl_cpu *cpu)
+{
+	cpu->oob = false;
+	unpause_graph_tracing();
+	__preempt_count_sub(OOB_PREEMPT_OFFSET);
+	__this_cpu_write(pl_vif, cpu->inband_vif);
+}
+
+/*
+ * Switched off (for a reboot, say), it only calls: no RT task runs any more.
+ *
+ * Context: any but NMI.
+ */
+notrace void pl_call_oob(void (*fn)(void *arg), void *arg)
+{
+	unsigned long flags = pl_hard_save();
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
+	if (!pl_core.active || !enter_oob(cpu)) {
+		if (fn)
+			fn(arg);
+		pl_hard_restore(flags);
+		return;
+	}
+	if (fn)
+		fn(arg);
+	pl_core.hooks->resched();
+	leave_oob(cpu);
+	if (flags & X86_EFLAGS_IF && __this_cpu_read(pl_vif) && __this_cpu_read(pl_any))
+		pl_replay_here(_THIS_IP_, (unsigned long)__builtin_frame_address(0));
+	pl_hard_restore(flags);
+}
+EXPORT_SYMBOL_GPL(pl_call_oob);
+
+/* ---- entries ---- */
+
+/**
+ * pl_irq - an interrupt, in place of Linux's C handler
+ * @regs: as saved by Linux's entry code
+ * @error_code: the vector, where the entry code passes it
+ * @gate: which call site
+ *
+ * Context: entry code, hardware interrupts off.
+ */
+void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
+notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
+{
+	unsigned int vector = pl_core.gate_vector[gate] ?: (u8)error_code;
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+	struct rt_line *line = NULL;
+	bool oob = false;
+
+	if (unlikely(!pl_core.active)) {
+		pl_core.irq_call[gate](regs, error_code);
+		return;
+	}
+
+	if (vector == pl_core.oob_vector || vector == LOCAL_TIMER_VECTOR) {
+		oob = true;
+	} else if (pl_core.rt_lines && vector < FIRST_SYSTEM_VECTOR) {
+		line = pl_core.hooks->rt_line(vector);
+		oob = line;
+	}
+	if (oob) {
+		bool from_linux = enter_oob(cpu);
+
+		cpu->stats.oob++;
+		cpu->irq_depth++;
+		if (line) {
+			if (unlikely(!pl_core.hooks->oob_line(line))) {
+				if (is_level(vector))
+					ack_arrival(cpu, vector);
+				pl_log(vector);
+			}
+		} else {
+			pl_ack();
+			if (pl_core.hooks->oob_vector())
+				pl_log(LOCAL_TIMER_VECTOR);
+		}
+		cpu->irq_depth--;
+		pl_core.hooks->resched();
+		if (!from_linux)
+			return;
+		leave_oob(cpu);
+	} else {
+		ack_arrival(cpu, vector);
+		pl_log(vector);
+		if (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif)))
+			cpu->stats.direct++;
+		else
+			cpu->stats.logged++;
+	}
+	if (__this_cpu_read(pl_any) && pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif)))
+		replay(regs);
+}
+
+/**
+ * pl_exc - an exception, in place of Linux's C handler
+ * @regs: as saved by Linux's entry code
+ * @error_code: the CPU's
+ * @gate: which call site
+ *
+ * The gate's hardware cli is made soft: RT code may pre-empt Linux's exception
+ * handlers, some of which (WARN) take long.
+ *
+ * Context: entry code, hardware interrupts off.
+ */
+void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
+notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
+{
+	u8 vif = __this_cpu_read(pl_vif);
+	struct pl_exc_plan plan;
+
+	if (unlikely(!pl_core.active)) {
+		pl_core.exc_call[gate](regs, error_code);
+		return;
+	}
+	/* An int3 is Linux's own: while it rewrites text it may stand in the very hook as well. */
+	if (unlikely(__this_cpu_read(pl_cpu.oob)) && pl_core.exc_vector[gate] != X86_TRAP_BP &&
+	    pl_core.hooks->fault(regs, error_code, pl_core.exc_vector[gate]))
+		return;
+	plan = pl_exc_plan(user_mode(regs), regs->flags & X86_EFLAGS_IF, !vif,
+			   __this_cpu_read(pl_cpu.oob));
+	if (plan.hide_if) {
+		regs->flags &= ~X86_EFLAGS_IF;
+		__this_cpu_inc(pl_cpu.stats.hidden);
+	}
+	if (plan.hard_on) {
+		__this_cpu_write(pl_vif, 0);
+		hard_on();
+	}
+	pl_core.exc_call[gate](regs, error_code);
+	hard_off();
+	if (plan.hide_if)
+		regs->flags |= X86_EFLAGS_IF;
+	/* Switched off while the handler slept: Linux's own rules are back. */
+	if (unlikely(!pl_core.active))
+		return;
+	if (plan.replay)
+		replay(regs);
+	else
+		__this_cpu_write(pl_vif, vif);
+}
+
+/**
+ * pl_nmi - an NMI, #DB, #DF or #MC on its own stack, in place of Linux's C handler
+ * @regs: as saved by Linux's entry code
+ * @error_code: none
+ * @gate: which call site
+ *
+ * Context: entry code; nothing may be assumed of the code it interrupted.
+ */
+void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
+notrace void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
+{
+	u8 vif = __this_cpu_read(pl_vif);
+
+	/* The stack of an RT task has overflowed. */
+	if (unlikely(pl_core.nmi_vector[gate] == X86_TRAP_DF && __this_cpu_read(pl_cpu.oob)) &&
+	    pl_core.hooks->fault(regs, error_code, X86_TRAP_DF))
+		return;
+	__this_cpu_inc(pl_cpu.nmi_depth);
+	pl_core.nmi_call[gate](regs, error_code);
+	__this_cpu_dec(pl_cpu.nmi_depth);
+	__this_cpu_write(pl_vif, vif);
+}
+
+/*
+ * pl_fixup_irqs - Linux moves this CPU's interrupts elsewhere and looks into the APIC for
+ * those that have arrived: they must be there, not in our log. From here on until the
+ * stopper ends, this dying CPU is hard off.
+ *
+ * Context: Linux's stopper thread, Linux stalled.
+ */
+notrace void pl_fixup_irqs(void)
+{
+	if (pl_core.active) {
+		hard_off();
+		pl_core.hooks->cpu_dies();
+	}
+	pl_core.fixup_irqs();
+}
+EXPORT_SYMBOL_GPL(pl_fixup_irqs);
+
+NOKPROBE_SYMBOL(pl_ack);
+NOKPROBE_SYMBOL(ack_arrival);
+NOKPROBE_SYMBOL(pl_apic_read);
+NOKPROBE_SYMBOL(pl_ipi_self);
+NOKPROBE_SYMBOL(pl_eoi);
+NOKPROBE_SYMBOL(replay);
+NOKPROBE_SYMBOL(pl_replay_here);
+NOKPROBE_SYMBOL(pl_call_oob);
+NOKPROBE_SYMBOL(pl_irq);
+NOKPROBE_SYMBOL(pl_exc);
+NOKPROBE_SYMBOL(pl_nmi);
+
+/* ---- module ---- */
+
+void pl_core_pin(void)
+{
+	static bool pinned;
+
+	if (!pinned) {
+		__module_get(THIS_MODULE);
+		pinned = true;
+	}
+}
+EXPORT_SYMBOL_GPL(pl_core_pin);
+
+EXPORT_SYMBOL_GPL(pl_cli);
+EXPORT_SYMBOL_GPL(pl_sti);
+EXPORT_SYMBOL_GPL(pl_save_fl);
+EXPORT_SYMBOL_GPL(pl_safe_halt);
+EXPORT_SYMBOL_GPL(pl_rdgsbase);
+EXPORT_SYMBOL_GPL(pl_wrgsbase);
+EXPORT_SYMBOL_GPL(pl_load_gs_index);
+EXPORT_SYMBOL_GPL(pl_cmos_read);
+EXPORT_SYMBOL_GPL(pl_cmos_write);
+EXPORT_SYMBOL_GPL(pl_irq_stubs);
+EXPORT_SYMBOL_GPL(pl_exc_stubs);
+EXPORT_SYMBOL_GPL(pl_nmi_stubs);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Tactus: resident part of the interrupt pipeline");

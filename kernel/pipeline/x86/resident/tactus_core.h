@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tactus_core: the resident half of the pipeline, as tactus sees it.
+ *
+ * Linux tasks may sleep, or die, inside a frame of the code that the patched
+ * kernel calls, so that code can never be unloaded. It is kept as small as it can
+ * be: the thunks, the entry dispatcher, the pending log, the EOI hook. Everything
+ * that finds slots, patches, programs timers or schedules lives in tactus and
+ * reaches the core through the two structures below.
+ */
+#ifndef _TACTUS_CORE_H
+#define _TACTUS_CORE_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+#include "compat/compat.h"
+#include "pipeline/x86/resident/vecset.h"
+
+/* Counts every change of this header's meaning; tactus refuses another core. */
+#define PL_CORE_ABI 4
+
+struct irq_desc;
+struct pt_regs;
+struct rt_line;
+
+/* Gates: one C call site in Linux's entry code each; see x86/gates.c. */
+#define PL_MAX_IRQ_GATES 64
+#define PL_MAX_EXC_GATES 32
+#define PL_MAX_NMI_GATES 8
+#define PL_GATE_STUB_BYTES 16
+
+/**
+ * struct pl_stats - what the pipeline did on one CPU
+ * @direct: Linux interrupts handed on at once
+ * @logged: Linux interrupts that found Linux stalled
+ * @replayed: logged interrupts whose handler was run
+ * @oob: out-of-band interrupts
+ * @hidden: exceptions that were shown IF=0
+ * @eoi_swallowed: EOIs of Linux's handlers for vectors acknowledged on arrival
+ * @eoi_held: level-triggered interrupts whose EOI waited for Linux's handler
+ * @lines_masked: level-triggered lines masked at their controller while stalled
+ */
+struct pl_stats {
+	u64 direct, logged, replayed, oob, hidden, eoi_swallowed, eoi_held, lines_masked;
+};
+
+/**
+ * struct pl_cpu - one CPU's pipeline; touched by its CPU, hardware interrupts off
+ * @pending: Linux vectors that wait for Linux to be unstalled
+ * @held: vectors whose EOI is left to Linux's handler
+ * @owed: those of @held whose handler has asked for it, behind a higher one
+ * @current_vector: the Linux vector whose handler runs, or -1
+ * @acked: the current vector had its EOI on arrival
+ * @oob: this CPU is in the out-of-band stage
+ * @inband_vif: the in-band stage's virtual IF while @oob
+ * @irq_depth: RT interrupt handlers on the stack
+ * @nmi_depth: NMIs, and exceptions like them, on the stack
+ * @masked: per vector, the level line that the pipeline masked
+ */
+struct pl_cpu {
+	struct pl_vecset pending, held, owed;
+	int current_vector;
+	bool acked;
+	bool oob;
+	u8 inband_vif;
+	u8 irq_depth;
+	u8 nmi_depth;
+	struct irq_desc *masked[PL_VECTORS];
+	struct pl_stats stats;
+};
+
+/**
+ * struct pl_hooks - tactus, as the core's dispatcher sees it
+ * @oob_vector: the out-of-band vector (timer or IPI) arrived; returns whether
+ *	Linux's own tick is due as well
+ * @rt_line: the RT interrupt behind a device vector, or NULL if it is Linux's
+ * @oob_line: handle and acknowledge the RT interrupt that @rt_line returned; false if its
+ *	handler failed: then it is Linux's from now on, and not acknowledged if level-triggered
+ * @mask_line: mask the level-triggered line behind a vector at its controller;
+ *	returns its descriptor, or NULL if that is not possible now
+ * @unmask_line: the reverse; @desc is what @mask_line returned
+ * @resched: may switch to an RT task; returns when this context is resumed
+ * @fault: out-of-band code caused an exception; true if @regs lead elsewhere now, false if it
+ *	is for Linux
+ * @cpu_dies: Linux is about to move this CPU's interrupts elsewhere
+ *
+ * All run with hardware interrupts off; all but @unmask_line and @cpu_dies out-of-band or at
+ * the point of arrival, so none may call Linux beyond what is NMI-safe.
+ */
+struct pl_hooks {
+	bool (*oob_vector)(void);
+	struct rt_line *(*rt_line)(unsigned int vector);
+	bool (*oob_line)(struct rt_line *line);
+	struct irq_desc *(*mask_line)(unsigned int vector);
+	void (*unmask_line)(struct irq_desc *desc, unsigned int vector);
+	void (*resched)(void);
+	bool (*fault)(struct pt_regs *regs, unsigned long error_code, unsigned int vector);
+	void (*cpu_dies)(void);
+};
+
+/**
+ * struct pl_core - what tactus fills in before it switches the pipeline on
+ * @active: the kernel's slots lead here
+ * @oob_vector: the vector of the RT timer and IPI; the timer may also still, or
+ *	already, come on Linux's own
+ * @rt_lines: how many RT interrupts there are
+ * @hooks: see there
+ * @eoi: the kernel's own EOI
+ * @apic_read: the kernel's own reading of a local APIC register
+ * @ipi_self: the kernel's own interrupt of this CPU by itself
+ * @gate_vector: per interrupt gate, its vector; 0: the entry code passes it
+ * @exc_vector, @nmi_vector: per gate, the exception's number
+ * @irq_call, @exc_call, @nmi_call: per gate, the C function that Linux calls there
+ * @vector_call: per vector, Linux's C handler
+ * @fixup_irqs: Linux's function that moves a dying CPU's interrupts elsewhere
+ */
+struct pl_core {
+	bool active;
+	u8 oob_vector;
+	unsigned int rt_lines;
+	const struct pl_hooks *hooks;
+	void *eoi;
+	u32 (*apic_read)(u32 reg);
+	void (*ipi_self)(int vector);
+	u8 gate_vector[PL_MAX_IRQ_GATES];
+	u8 exc_vector[PL_MAX_EXC_GATES];
+	u8 nmi_vector[PL_MAX_NMI_GATES];
+	void (*irq_call[PL_MAX_IRQ_GATES])(struct pt_regs *regs, unsigned long error_code);
+	void (*exc_call[PL_MAX_EXC_GATES])(struct pt_regs *regs, unsigned long error_code);
+	void (*nmi_call[PL_MAX_NMI_GATES])(struct pt_regs *regs, unsigned long error_code);
+	void (*vector_call[PL_VECTORS])(struct pt_regs *regs, unsigned long error_code);
+	void (*fixup_irqs)(void);
+};
+
+extern struct pl_core pl_core;
+extern const unsigned int pl_core_abi;
+extern void *pl_load_gs_target;		/* Linux's asm_load_gs_index */
+DECLARE_PER_CPU(struct pl_cpu, pl_cpu);
+DECLARE_PER_CPU(u8, pl_vif);	/* the virtual IF: 0 while Linux is stalled */
+DECLARE_PER_CPU(u8, pl_any);	/* pl_cpu.pending is not empty */
+
+/* Where patched slots lead. Assembly; never called from C but by address. */
+extern char pl_cli[], pl_sti[], pl_save_fl[], pl_safe_halt[];
+extern char pl_rdgsbase[], pl_wrgsbase[], pl_load_gs_index[];
+extern char pl_cmos_read[], pl_cmos_write[];
+extern char pl_irq_stubs[], pl_exc_stubs[], pl_nmi_stubs[];
+
+/* Takes the place of the kernel's EOI function. */
+void pl_eoi(COMPAT_EOI_ARGS);
+
+/* Takes the place of the APIC driver's reading of a register. */
+u32 pl_apic_read(u32 reg);
+
+/* Takes the place of the APIC driver's IPI to oneself. */
+void pl_ipi_self(int vector);
+
+/* Takes the place of the kernel's fixup_irqs() where a CPU dies. */
+void pl_fixup_irqs(void);
+
+/** pl_core_pin - from now on tactus_core cannot be unloaded. Context: Linux process. */
+void pl_core_pin(void);
+
+/** pl_log - note a vector for Linux on this CPU. Context: any, hardware interrupts off. */
+static __always_inline void pl_log(unsigned int vector)
+{
+	pl_vecset_add(&this_cpu_ptr(&pl_cpu)->pending, vector);
+	__this_cpu_write(pl_any, 1);
+}
+
+/*
+ * Around a call of Linux's code with hardware interrupts off while Linux may not be
+ * stalled: its local_irq_save() would see interrupts off, soft cli, and its
+ * local_irq_restore() would rightly leave them off, that is, stalled for good.
+ * Context: any, hardware interrupts off throughout.
+ */
+static __always_inline u8 pl_stall(void)
+{
+	u8 vif = __this_cpu_read(pl_vif);
+
+	__this_cpu_write(pl_vif, 0);
+	return vif;
+}
+
+static __always_inline void pl_unstall(u8 vif)
+{
+	__this_cpu_write(pl_vif, vif);
+}
+
+/** pl_ack - the real EOI. Context: any, hardware interrupts off. */
+void pl_ack(void);
+
+/**
+ * pl_call_oob - run @fn(@arg) and a reschedule in the out-of-band stage
+ *
+ * Context: any but NMI; see pl_run_oob().
+ */
+void pl_call_oob(void (*fn)(void *arg), void *arg);
+
+#endif

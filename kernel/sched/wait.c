@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See sync.h. */
+#include "sched/wait.h"
+
+/* ---- queues of tasks that wait ---- */
+
+static void waitq_insert(struct rt_waitq *queue, RT_TASK *task)
+{
+	RT_TASK **link = &queue->first;
+
+	while (*link && sync_urgency(*link) <= sync_urgency(task))
+		link = &(*link)->wait_next;
+	task->wait_next = *link;
+	*link = task;
+	task->waits_in = queue;
+}
+
+static void waitq_remove(RT_TASK *task)
+{
+	RT_TASK **link = &task->waits_in->first;
+
+	while (*link != task)
+		link = &(*link)->wait_next;
+	*link = task->wait_next;
+	task->waits_in = NULL;
+}
+
+/* The first, if any, goes on with @result. */
+static RT_TASK *waitq_serve(struct rt_waitq *queue, int result)
+{
+	RT_TASK *task = queue->first;
+
+	if (task) {
+		waitq_remove(task);
+		task->waits_for = NULL;
+		task->wait_result = result;
+	}
+	return task;
+}
+
+static void waitq_dismiss_all(struct rt_waitq *queue, int result)
+{
+	RT_TASK *task;
+
+	while ((task = waitq_serve(queue, result)))
+		sync_unblock(task);
+}
+
+/* ---- inheritance ---- */
+
+/*
+ * What a task inherits changes under the lock over all objects, and its CPU, which sorts by it, may be
+ * looking: then sync_requeue(), under that CPU's lock, sorts it anew.
+ */
+static void set_inherited(RT_TASK *task, u64 urgency)
+{
+	WRITE_ONCE(task->inherited, urgency);
+}
+
+/* Return: whether it changed. */
+static bool inherit(RT_TASK *owner)
+{
+	u64 best = CORE_NOTHING_INHERITED;
+
+	for (struct rt_mtx *mtx = owner->owned; mtx; mtx = mtx->next_owned)
+		if (mtx->waiters.first && sync_urgency(mtx->waiters.first) < best)
+			best = sync_urgency(mtx->waiters.first);
+	if (best == owner->inherited)
+		return false;
+	set_inherited(owner, best);
+	return true;
+}
+
+/* What @task inherits has changed: its place where it waits, or among the ready ones. */
+static void follow_change(RT_TASK *task)
+{
+	for (;;) {
+		struct rt_waitq *queue = task->waits_in;
+
+		if (!queue) {
+			sync_requeue(task);
+			return;
+		}
+		waitq_remove(task);
+		waitq_insert(queue, task);
+		if (!task->waits_for || !inherit(task->waits_for->owner))
+			return;
+		task = task->waits_for->owner;
+	}
+}
+
+/* The waiters of @mtx, which has an owner, have changed. */
+static void inherit_along(struct rt_mtx *mtx)
+{
+	if (inherit(mtx->owner))
+		follow_change(mtx->owner);
+}
+
+/* ---- mutexes ---- */
+
+static void own(struct rt_mtx *mtx, RT_TASK *task)
+{
+	mtx->owner = task;
+	mtx->next_owned = task->owned;
+	task->owned = mtx;
+}
+
+static void disown(struct rt_mtx *mtx)
+{
+	struct rt_mtx **link = &mtx->owner->owned;
+
+	while (*link != mtx)
+		link = &(*link)->next_owned;
+	*link = mtx->next_owned;
+	mtx->owner = NULL;
+}
+
+int sync_mtx_lock(struct rt_mtx *mtx, RT_TASK *task)
+{
+	if (!mtx->owner) {
+		own(mtx, task);
+		return 0;
+	}
+	for (const struct rt_mtx *m = mtx; m; m = m->owner->waits_for)
+		if (m->owner == task)
+			return -EDEADLK;
+	waitq_insert(&mtx->waiters, task);
+	task->waits_for = mtx;
+	inherit_along(mtx);
+	return SYNC_WAIT;
+}
+
+/* To the first that waits, with @result, or to nobody. */
+static void hand_over(struct rt_mtx *mtx, int result)
+{
+	RT_TASK *next;
+
+	disown(mtx);
+	next = waitq_serve(&mtx->waiters, result);
+	if (!next)
+		return;
+	own(mtx, next);
+	/* Before it becomes ready: those behind it may be more urgent than it is by itself. */
+	inherit(next);
+	sync_unblock(next);
+}
+
+int sync_mtx_unlock(struct rt_mtx *mtx, RT_TASK *task)
+{
+	if (mtx->owner != task)
+		return -EPERM;
+	hand_over(mtx, 0);
+	if (inherit(task))
+		sync_requeue(task);
+	return 0;
+}
+
+void sync_mtx_destroy(struct rt_mtx *mtx)
+{
+	RT_TASK *owner = mtx->owner;
+
+	if (!owner)
+		return;
+	disown(mtx);
+	waitq_dismiss_all(&mtx->waiters, -EIDRM);
+	if (inherit(owner))
+		follow_change(owner);
+}
+
+/* ---- semaphores ---- */
+
+int sync_sem_wait(struct rt_sem *sem, RT_TASK *task)
+{
+	if (sem->count) {
+		sem->count--;
+		return 0;
+	}
+	waitq_insert(&sem->waiters, task);
+	return SYNC_WAIT;
+}
+
+int sync_sem_post(struct rt_sem *sem)
+{
+	RT_TASK *task = waitq_serve(&sem->waiters, 0);
+
+	if (task) {
+		sync_unblock(task);
+		return 0;
+	}
+	if (sem->count == RT_SEM_MAX)
+		return -ENOSPC;
+	sem->count++;
+	return 0;
+}
+
+void sync_sem_destroy(struct rt_sem *sem)
+{
+	waitq_dismiss_all(&sem->waiters, -EIDRM);
+}
+
+/* ---- mailboxes: nobody waits to receive while there is a message, nor to send while room ---- */
+
+static void mbx_put(struct rt_mbx *mbx, const void *message)
+{
+	int place = (mbx->first + mbx->count++) % mbx->room;
+
+	memcpy(mbx->memory + (size_t)place * mbx->bytes, message, mbx->bytes);
+}
+
+int sync_mbx_send(struct rt_mbx *mbx, const void *message, RT_TASK *task)
+{
+	RT_TASK *receiver = waitq_serve(&mbx->receivers, 0);
+
+	if (receiver) {
+		memcpy(receiver->wait_buffer, message, mbx->bytes);
+		sync_unblock(receiver);
+		return 0;
+	}
+	if (mbx->count < mbx->room) {
+		mbx_put(mbx, message);
+		return 0;
+	}
+	if (!task)
+		return -EAGAIN;
+	task->wait_buffer = (void *)message;
+	waitq_insert(&mbx->senders, task);
+	return SYNC_WAIT;
+}
+
+int sync_mbx_receive(struct rt_mbx *mbx, void *message, RT_TASK *task)
+{
+	RT_TASK *sender;
+
+	if (mbx->count) {
+		memcpy(message, mbx->memory + (size_t)mbx->first * mbx->bytes, mbx->bytes);
+		mbx->first = (mbx->first + 1) % mbx->room;
+		mbx->count--;
+		sender = waitq_serve(&mbx->senders, 0);
+		if (sender) {
+			mbx_put(mbx, sender->wait_buffer);
+			sync_unblock(sender);
+		}
+		return 0;
+	}
+	if (!task)
+		return -EAGAIN;
+	task->wait_buffer = message;
+	waitq_insert(&mbx->receivers, task);
+	return SYNC_WAIT;
+}
+
+void sync_mbx_destroy(struct rt_mbx *mbx)
+{
+	waitq_dismiss_all(&mbx->senders, -EIDRM);
+	waitq_dismiss_all(&mbx->receivers, -EIDRM);
+}
+
+/* ---- another policy, other keys ---- */
+
+void sync_refresh(RT_TASK *task, int pass)
+{
+	struct rt_waitq *queue = task->waits_in;
+
+	if (pass == 0 && task->inherited != CORE_NOTHING_INHERITED) {
+		set_inherited(task, CORE_NOTHING_INHERITED);
+		sync_requeue(task);
+	} else if (pass == 1 && queue) {
+		waitq_remove(task);
+		waitq_insert(queue, task);
+	} else if (pass == 2 && inherit(task)) {
+		follow_change(task);
+	}
+}
+
+/* ---- the end of a wait, and of a task ---- */
+
+bool sync_give_up(RT_TASK *task, int result)
+{
+	struct rt_mtx *mtx = task->waits_for;
+
+	if (!task->waits_in)
+		return false;
+	waitq_remove(task);
+	task->waits_for = NULL;
+	task->wait_result = result;
+	if (mtx)
+		inherit_along(mtx);
+	return true;
+}
+
+void sync_kill(RT_TASK *task)
+{
+	sync_give_up(task, -EIDRM);
+	while (task->owned)
+		hand_over(task->owned, -EOWNERDEAD);
+	set_inherited(task, CORE_NOTHING_INHERITED);
+}
