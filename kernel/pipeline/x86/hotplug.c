@@ -30,22 +30,7 @@ static int hotplug_state;
 
 void pl_use_vector(void *vector)
 {
-	unsigned long flags = pl_hard_save();
-	u8 vif = pl_stall();
-
-	pl_oneshot_use_vector((unsigned long)vector);
-	pl_unstall(vif);
-	pl_hard_restore(flags);
-}
-
-static void with_linux_stalled(void (*fn)(void))
-{
-	unsigned long flags = pl_hard_save();
-	u8 vif = pl_stall();
-
-	fn();
-	pl_unstall(vif);
-	pl_hard_restore(flags);
+	pl_stalled(pl_oneshot_use_vector, vector);
 }
 
 /* Context: Linux, the CPU's own hotplug thread. */
@@ -63,7 +48,7 @@ static int come(unsigned int cpu)
 	err = pl_client->cpu_comes(cpu);
 	if (err)
 		return err;
-	with_linux_stalled(pl_serve_cpu);
+	pl_stalled(pl_serve_cpu, NULL);
 	return 0;
 }
 
@@ -85,7 +70,7 @@ static int leave(unsigned int cpu)
 	}
 	/* A shot in flight arrives before this returns. */
 	pl_use_vector((void *)LOCAL_TIMER_VECTOR);
-	with_linux_stalled(pl_leave_cpu);
+	pl_stalled(pl_leave_cpu, NULL);
 	return 0;
 }
 

@@ -9,13 +9,14 @@
  *       write the slots, hook the EOI, take the timers
  *
  * Nothing is written before the last step, and that step writes all or nothing.
- * Switching off is the same backwards; interrupts that wait for Linux are handed over.
+ * Switching off is the same backwards, see steps[]; interrupts that wait for Linux are handed over.
  *
  * Locking: pl_texts_mutex around all of it, inside it stop_machine's CPU lock.
  */
 #define pr_fmt(fmt) "tactus: " fmt
 
 #include <linux/delay.h>
+#include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/smp.h>
@@ -95,101 +96,74 @@ static int check_ticks(void)
 
 /* ---- install, remove ---- */
 
-static void forget_all(void)
+static const char *timer_wanted;
+
+static int find_apic(void)
 {
-	pl_oneshot_forget();
-	pl_texts_forget();
-	pl_apichook_forget();
+	struct apic **apic = (struct apic **)pl_symbol("apic");
+
+	if (!apic)
+		return -EOPNOTSUPP;
+	pl_apic = *apic;
+	return 0;
 }
 
-static int find_all(const char *timer)
+static int find_timer(void)
 {
-	struct apic **apic_ptr;
+	return pl_oneshot_find(timer_wanted);
+}
+
+static int find_kernel(void)
+{
 	int err;
 
-	err = check_kernel();
-	err = err ?: pl_symbols_init();
-	err = err ?: pl_idle_find();
-	if (err)
-		return err;
-	apic_ptr = (struct apic **)pl_symbol("apic");
-	if (!apic_ptr)
-		return -EOPNOTSUPP;
-	pl_apic = *apic_ptr;
-	err = pl_apichook_find();
-	err = err ?: pl_fault_find();
-	err = err ?: pl_lines_find();
-	err = err ?: pl_oneshot_find(timer);
-	err = err ?: pl_patchers_find();
-	err = err ?: check_ticks();
-	if (err)
-		return err;
 	pl_patchers_hold();
 	err = pl_patchers_check();
 	err = err ?: pl_texts_find_kernel();
 	err = err ?: pl_gates_find();
 	pl_patchers_let();
+	if (err)
+		pl_texts_forget();
 	return err;
 }
 
-int pl_install(const struct pl_client *client, const char *timer)
+static int find_modules(void)
 {
 	int err;
 
-	mutex_lock(&pl_texts_mutex);
-	pl_client = client;
-	pl_core.hooks = &pl_line_hooks;
-	err = find_all(timer);
-	mutex_unlock(&pl_texts_mutex);
-	if (err)
-		goto forget;
-
-	err = pl_nmi_gate_init();
-	if (err)
-		goto forget;
-	err = pl_hotplug_watch();
-	if (err)
-		goto gate;
-
-	/* Modules that come from here on wait for us, then meet an active pipeline. */
-	err = pl_texts_watch_modules();
-	if (err)
-		goto hotplug;
-	mutex_lock(&pl_texts_mutex);
 	pl_patchers_hold();
 	err = pl_patchers_check();
 	err = err ?: pl_texts_find_modules();
 	err = err ?: pl_texts_fence();
 	pl_patchers_let();
-	if (!err) {
-		pl_core_pin();
-		pl_apichook_before_on();
-		pl_idle_wrap();
-		err = pl_switch_over(true);
-		if (err) {
-			pl_idle_unwrap();
-			pl_apichook_after_off();
-		} else {
-			active_since_ns = ktime_get_boottime_ns();
-		}
-	}
-	mutex_unlock(&pl_texts_mutex);
-	if (!err)
-		return 0;
-
-	pl_texts_ignore_modules();
-hotplug:
-	pl_hotplug_ignore();
-gate:
-	pl_nmi_gate_exit();
-forget:
-	mutex_lock(&pl_texts_mutex);
-	forget_all();
-	mutex_unlock(&pl_texts_mutex);
 	return err;
 }
 
-int pl_remove(void)
+static int hook_apic(void)
+{
+	pl_core_pin();
+	pl_core.hooks = &pl_line_hooks;
+	pl_apichook_before_on();
+	return 0;
+}
+
+static int wrap_idle(void)
+{
+	pl_idle_wrap();
+	return 0;
+}
+
+static int switch_on(void)
+{
+	int err = pl_switch_over(true);
+
+	if (!err)
+		active_since_ns = ktime_get_boottime_ns();
+	return err;
+}
+
+/* Return: 0, or -EBUSY after a line in the log: it stays on. */
+static int switch_off(void)
 {
 	int err;
 
@@ -198,23 +172,96 @@ int pl_remove(void)
 	atomic_set(&pl_handed_level, 0);
 	on_each_cpu(pl_use_vector, (void *)LOCAL_TIMER_VECTOR, 1);
 	err = pl_switch_over(false);
-	if (err) {
-		on_each_cpu(pl_use_vector, (void *)(unsigned long)pl_core.oob_vector, 1);
-	} else {
-		pl_idle_unwrap();
-		pl_apichook_after_off();
-	}
-	mutex_unlock(&pl_texts_mutex);
 	if (err)
-		return err;
-	pl_lines_exit();
-	pl_texts_ignore_modules();
-	pl_hotplug_ignore();
-	pl_nmi_gate_exit();
-	mutex_lock(&pl_texts_mutex);
-	forget_all();
+		on_each_cpu(pl_use_vector, (void *)(unsigned long)pl_core.oob_vector, 1);
 	mutex_unlock(&pl_texts_mutex);
-	return 0;
+	return err;
+}
+
+/*
+ * The way up; the way down is the same backwards. A @start that fails has changed nothing.
+ * @locked: pl_texts_mutex is held, from one such step to the next without a gap.
+ */
+static const struct step {
+	int (*start)(void);
+	void (*stop)(void);
+	bool locked;
+} steps[] = {
+	{ check_kernel },
+	{ pl_symbols_init },
+	{ pl_idle_find },
+	{ find_apic },
+	{ pl_apichook_find, pl_apichook_forget },
+	{ pl_fault_find },
+	{ pl_lines_find, pl_lines_exit },
+	{ find_timer, pl_oneshot_forget },
+	{ pl_patchers_find },
+	{ check_ticks },
+	{ find_kernel, pl_texts_forget, .locked = true },
+	{ pl_nmi_gate_init, pl_nmi_gate_exit },
+	{ pl_hotplug_watch, pl_hotplug_ignore },
+	/* Modules that come from here on wait for us, then meet an active pipeline. */
+	{ pl_texts_watch_modules, pl_texts_ignore_modules },
+	{ find_modules, NULL, .locked = true },
+	{ hook_apic, pl_apichook_after_off, .locked = true },
+	{ wrap_idle, pl_idle_unwrap, .locked = true },
+	{ switch_on, NULL, .locked = true },	/* the way back may fail: switch_off() */
+};
+
+static void lock_texts(bool *locked, bool wanted)
+{
+	if (wanted && !*locked)
+		mutex_lock(&pl_texts_mutex);
+	else if (!wanted && *locked)
+		mutex_unlock(&pl_texts_mutex);
+	*locked = wanted;
+}
+
+static void stop_steps(unsigned int count)
+{
+	bool locked = false;
+
+	while (count--) {
+		lock_texts(&locked, steps[count].locked);
+		if (steps[count].stop)
+			steps[count].stop();
+	}
+	lock_texts(&locked, false);
+}
+
+static int start_steps(unsigned int count)
+{
+	bool locked = false;
+	int err = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		lock_texts(&locked, steps[i].locked);
+		err = steps[i].start();
+		if (err) {
+			count = i;
+			break;
+		}
+	}
+	lock_texts(&locked, false);
+	if (err)
+		stop_steps(count);
+	return err;
+}
+
+int pl_install(const struct pl_client *client, const char *timer)
+{
+	pl_client = client;
+	timer_wanted = timer;
+	return start_steps(ARRAY_SIZE(steps));
+}
+
+int pl_remove(void)
+{
+	int err = switch_off();
+
+	if (!err)
+		stop_steps(ARRAY_SIZE(steps));
+	return err;
 }
 
 void pl_get_summary(struct pl_summary *summary)

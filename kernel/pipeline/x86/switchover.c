@@ -140,13 +140,13 @@ void pl_hand_over(void)
 	__this_cpu_write(pl_any, 0);
 }
 
-void pl_serve_cpu(void)
+void pl_serve_cpu(void *unused)
 {
 	pl_oneshot_take();
 	__this_cpu_write(pl_served, true);
 }
 
-void pl_leave_cpu(void)
+void pl_leave_cpu(void *unused)
 {
 	__this_cpu_write(pl_served, false);
 	pl_oneshot_release();
@@ -180,10 +180,10 @@ static int switch_cpu(void *arg)
 	 */
 	if (s->on) {
 		__this_cpu_write(pl_vif, 0);
-		pl_serve_cpu();
+		pl_serve_cpu(NULL);
 	} else {
 		__this_cpu_write(pl_vif, 1);
-		pl_leave_cpu();
+		pl_leave_cpu(NULL);
 		pl_hand_over();
 	}
 	if (atomic_inc_return(&s->left) == num_online_cpus())

@@ -5,6 +5,8 @@
 
 #include <linux/atomic.h>
 #include <linux/types.h>
+#include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/pipeline.h"
 
 extern u64 pl_pause_ns;			/* how long the last switch-over stopped Linux */
 /* Interrupts given to Linux at the last switch-off. */
@@ -17,8 +19,23 @@ DECLARE_PER_CPU(bool, pl_served);	/* this CPU's timer is shared with RT */
  *
  * Context: this CPU, hardware interrupts off, Linux stalled.
  */
-void pl_serve_cpu(void);
-void pl_leave_cpu(void);
+void pl_serve_cpu(void *unused);
+void pl_leave_cpu(void *unused);
+
+/**
+ * pl_stalled - call @fn(@arg) with hardware interrupts off and Linux stalled, see pl_stall()
+ *
+ * Context: any but NMI.
+ */
+static __always_inline void pl_stalled(void (*fn)(void *arg), void *arg)
+{
+	unsigned long flags = pl_hard_save();
+	u8 vif = pl_stall();
+
+	fn(arg);
+	pl_unstall(vif);
+	pl_hard_restore(flags);
+}
 
 /**
  * pl_hand_over - give this CPU's logged interrupts back to the APIC, for Linux to get natively

@@ -84,6 +84,8 @@ int pl_apichook_find(void)
 		err = err ?: pl_alias_map(&hook->alias, (unsigned long)member_of(hook),
 					  sizeof(void *));
 	}
+	if (err)
+		pl_apichook_forget();
 	return err;
 }
 

@@ -177,13 +177,11 @@ const struct pl_hooks pl_line_hooks = {
 
 /* ---- IPI ---- */
 
-void pl_line_ipi(int cpu)
+static __always_inline void send_ipi(void *to)
 {
-	unsigned long flags = pl_hard_save();
-	u8 vif = pl_stall();
+	int cpu = (long)to;
 	u32 icr2;
 
-	WRITE_ONCE(per_cpu(ipi_pending, cpu), 1);
 	if (x2apic_enabled()) {
 		pl_apic->send_IPI(cpu, pl_core.oob_vector);
 	} else {
@@ -192,8 +190,12 @@ void pl_line_ipi(int cpu)
 		pl_apic->send_IPI(cpu, pl_core.oob_vector);
 		pl_apic->write(APIC_ICR2, icr2);
 	}
-	pl_unstall(vif);
-	pl_hard_restore(flags);
+}
+
+void pl_line_ipi(int cpu)
+{
+	WRITE_ONCE(per_cpu(ipi_pending, cpu), 1);
+	pl_stalled(send_ipi, (void *)(long)cpu);
 }
 
 /* ---- installing RT interrupts ---- */

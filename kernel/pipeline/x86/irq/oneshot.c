@@ -181,9 +181,9 @@ bool pl_oneshot_ready(int cpu)
 	       dev->set_next_event && dev->mult && dev->shift <= 32;
 }
 
-void pl_oneshot_use_vector(u8 vector)
+void pl_oneshot_use_vector(void *vector)
 {
-	pl_lapic_use_vector(vector);
+	pl_lapic_use_vector((unsigned long)vector);
 }
 
 void pl_oneshot_take(void)

@@ -42,11 +42,11 @@ void pl_oneshot_release(void);
 void pl_oneshot_arm(u64 when);
 
 /**
- * pl_oneshot_use_vector - have this CPU's APIC timer interrupt come on @vector
+ * pl_oneshot_use_vector - have this CPU's APIC timer interrupt come on @vector, a number
  *
- * Context: Linux, hardware interrupts off; the pipeline is on.
+ * Context: this CPU, hardware interrupts off, Linux stalled; the pipeline is on.
  */
-void pl_oneshot_use_vector(u8 vector);
+void pl_oneshot_use_vector(void *vector);
 
 /**
  * pl_oneshot_due - the timer's interrupt arrived; calls pl_client.timer() if RT's event is due
