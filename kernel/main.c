@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module tactus: brings up the executive, then the pipeline under it, and shows
- * their state in /sys/kernel/tactus.
+ * The module tactus: brings up the executive, then the pipeline under it.
+ * sysfs.c shows their state.
  *
  * The pipeline comes last and goes first: RT code can only run while it is on.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/cpumask.h>
 #include <linux/delay.h>
-#include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/reboot.h>
 #include <linux/string.h>
 #include <linux/suspend.h>
-#include <linux/sysfs.h>
 #include <linux/utsname.h>
-#include <rt/status.h>
-#include "compat/compat.h"
-#include "pipeline/hosted.h"
+#include "pipeline/control.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/x86/idle.h"
-#include "pipeline/x86/install.h"
-#include "pipeline/x86/irq/oneshot.h"
-#include "pipeline/x86/irq/lines.h"
 #include "exec/exec.h"
+#include "sysfs.h"
 
 #define UNLOAD_RETRY_MS 1000
 
@@ -37,25 +28,6 @@ module_param(timer, charp, 0444);
 MODULE_PARM_DESC(timer, "one-shot device: auto (the local APIC's, as Linux runs it), lapic, tsc-deadline or pit");
 
 /* ---- which mode ---- */
-
-static const char *mode_taken(void)
-{
-	return pl_hosted() ? "hosted" : "pipeline";
-}
-
-static const char *timer_taken(void)
-{
-	return pl_hosted() ? "hrtimer" : pl_timer_name();
-}
-
-static void get_summary(struct pl_summary *summary)
-{
-	pl_get_summary(summary);
-	if (pl_hosted()) {
-		summary->since_ns = pl_hosted_since_ns();
-		summary->active = summary->since_ns;
-	}
-}
 
 /* Return: 0, or an errno after a line in the log that says why; then *@why is not set. */
 static int switch_on(const char **why)
@@ -85,143 +57,6 @@ static int switch_off(void)
 	pl_hosted_stop();
 	return 0;
 }
-
-/* ---- /sys/kernel/tactus ---- */
-
-struct kobject *rt_kobj;
-EXPORT_SYMBOL_GPL(rt_kobj);
-
-#define STATUS_FILE(name) \
-	static struct kobj_attribute name##_file = __ATTR(name, 0444, name##_show, NULL)
-
-static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct pl_summary summary;
-
-	get_summary(&summary);
-	return sysfs_emit(buf, "%s\n", summary.active ? "active" : "inert");
-}
-STATUS_FILE(state);
-
-static ssize_t mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%s\n", mode_taken());
-}
-STATUS_FILE(mode);
-
-static ssize_t kernel_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%s\n", init_utsname()->release);
-}
-STATUS_FILE(kernel);
-
-static ssize_t since_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct pl_summary summary;
-
-	get_summary(&summary);
-	return sysfs_emit(buf, "%llu\n", summary.since_ns);
-}
-STATUS_FILE(since_ns);
-
-static ssize_t pause_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct pl_summary summary;
-
-	get_summary(&summary);
-	return sysfs_emit(buf, "%llu\n", summary.pause_ns);
-}
-STATUS_FILE(pause_ns);
-
-static ssize_t slots_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct pl_summary s;
-
-	get_summary(&s);
-	return sysfs_emit(buf, "cli=%u cli_hard=%u sti=%u save_fl=%u irq=%u exc=%u nmi=%u misc=%u\n",
-			  s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc, s.nmi, s.misc);
-}
-STATUS_FILE(slots);
-
-static ssize_t cpus_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(cpu_online_mask));
-}
-STATUS_FILE(cpus);
-
-static ssize_t timer_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%s\n", timer_taken());
-}
-STATUS_FILE(timer);
-
-static ssize_t idle_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%s\n", pl_hosted() ? "unchanged" : pl_idle_name());
-}
-STATUS_FILE(idle);
-
-static ssize_t pipeline_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return pl_stats_show(buf);
-}
-STATUS_FILE(pipeline);
-
-static ssize_t irqs_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return pl_lines_show(buf);
-}
-STATUS_FILE(irqs);
-
-static ssize_t policy_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return rt_policy_show(buf);
-}
-STATUS_FILE(policy);
-
-static ssize_t tasks_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return rt_tasks_show(buf);
-}
-STATUS_FILE(tasks);
-
-static ssize_t timing_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return rt_timing_show(buf);
-}
-STATUS_FILE(timing);
-
-static struct attribute *status_files[] = {
-	&state_file.attr, &mode_file.attr, &kernel_file.attr, &since_ns_file.attr,
-	&pause_ns_file.attr, &slots_file.attr, &cpus_file.attr, &timer_file.attr,
-	&idle_file.attr, &pipeline_file.attr, &irqs_file.attr, &policy_file.attr, &tasks_file.attr,
-	&timing_file.attr, NULL
-};
-
-/* Addresses are root's business: every slot of the kernel, for whoever wants to check them. */
-static ssize_t slots_list_read(struct file *file, struct kobject *kobj,
-			       compat_bin_attribute *attr, char *buf, loff_t offset, size_t count)
-{
-	return pl_slots_read(buf, offset, count);
-}
-
-static const struct bin_attribute slots_list_file = {
-	.attr = { .name = "slots_list", .mode = 0400 },
-	.read = slots_list_read,
-};
-
-static ssize_t events_read(struct file *file, struct kobject *kobj, compat_bin_attribute *attr,
-			   char *buf, loff_t offset, size_t count)
-{
-	return rt_events_read(buf, offset, count);
-}
-
-static const struct bin_attribute events_file = {
-	.attr = { .name = "events", .mode = 0400 },
-	.read = events_read,
-};
-
-static const struct attribute_group status_group = { .attrs = status_files };
 
 /* ---- before the machine sleeps or stops ---- */
 
@@ -295,27 +130,23 @@ static int __init tactus_init(void)
 		return err;
 	err = switch_on(&why);
 	if (err)
-		goto exec;
-	rt_kobj = kobject_create_and_add("tactus", kernel_kobj);
-	err = rt_kobj ? sysfs_create_group(rt_kobj, &status_group) : -ENOMEM;
-	err = err ?: sysfs_create_bin_file(rt_kobj, &slots_list_file);
-	err = err ?: sysfs_create_bin_file(rt_kobj, &events_file);
+		goto err_exec;
+	err = rt_sysfs_init();
 	if (err)
-		goto kobj;
+		goto err_switch_off;
 	register_pm_notifier(&sleep_notifier);
 	register_reboot_notifier(&reboot_notifier);
 
-	get_summary(&s);
+	rt_get_summary(&s);
 	pr_info("active: mode %s%s, kernel %s, slots cli %u (+%u hard) sti %u save_fl %u irq %u exc %u nmi %u misc %u, CPUs %*pbl, timer %s, pause %llu ns\n",
-		mode_taken(), why, init_utsname()->release, s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc,
-		s.nmi, s.misc, cpumask_pr_args(cpu_online_mask), timer_taken(), s.pause_ns);
+		rt_mode_name(), why, init_utsname()->release, s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc,
+		s.nmi, s.misc, cpumask_pr_args(cpu_online_mask), rt_timer_name(), s.pause_ns);
 	return 0;
 
-kobj:
-	kobject_put(rt_kobj);
+err_switch_off:
 	while (switch_off())
 		msleep(UNLOAD_RETRY_MS);
-exec:
+err_exec:
 	rt_exec_exit();
 	return err;
 }
@@ -324,7 +155,7 @@ static void __exit tactus_exit(void)
 {
 	unregister_reboot_notifier(&reboot_notifier);
 	unregister_pm_notifier(&sleep_notifier);
-	kobject_put(rt_kobj);
+	rt_sysfs_exit();
 	/* Too late to refuse: stay until whoever changed a slot has changed it back. */
 	while (switch_off())
 		msleep(UNLOAD_RETRY_MS);

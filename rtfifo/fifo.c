@@ -351,7 +351,7 @@ static int rtf_module_notify(struct notifier_block *nb, unsigned long action, vo
 		if (!f)
 			continue;
 		if (f->owner == mod) {
-			pr_info("rtfifo: %s left FIFO %u behind; destroyed\n", mod->name, i);
+			pr_info("%s left FIFO %u behind; destroyed\n", mod->name, i);
 			rtf_destroy(i);
 		} else {
 			rtf_hooks_forget(f, mod);

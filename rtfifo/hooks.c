@@ -129,7 +129,7 @@ void rtf_hooks_forget(struct rtf *f, struct module *mod)
 
 	if (!handler && !rt_handler && !filter && !watch)
 		return;
-	pr_info("rtfifo: %s left its handler of FIFO %u behind; forgotten\n", mod->name,
+	pr_info("%s left its handler of FIFO %u behind; forgotten\n", mod->name,
 		f->number);
 	if (handler)
 		rtf_create_handler(f->number, NULL);

@@ -12,7 +12,7 @@ static int __init rtfifo_init(void)
 	int ret;
 
 	if (nfifos < 1 || nfifos > RTF_MAX_FIFOS) {
-		pr_err("rtfifo: nfifos is %u, must be 1 to %u\n", nfifos, RTF_MAX_FIFOS);
+		pr_err("nfifos is %u, must be 1 to %u\n", nfifos, RTF_MAX_FIFOS);
 		return -EINVAL;
 	}
 	ret = rtf_table_init(nfifos);

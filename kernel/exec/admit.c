@@ -42,13 +42,13 @@ int rt_admission_init(void)
 	} else if (!strcmp(admission, "enforce")) {
 		rt_admission = RT_ADMISSION_ENFORCE;
 	} else {
-		pr_err("tactus: refused: admission=%s is unknown; it must be off, warn or enforce\n",
+		pr_err("refused: admission=%s is unknown; it must be off, warn or enforce\n",
 		       admission);
 		return -EINVAL;
 	}
 	if (linux_share < 100)
 		return 0;
-	pr_err("tactus: refused: linux_share=%u leaves nothing for tasks; it must be below 100\n",
+	pr_err("refused: linux_share=%u leaves nothing for tasks; it must be below 100\n",
 	       linux_share);
 	return -EINVAL;
 }
@@ -100,20 +100,20 @@ static void say(const struct rt_cpu *cpu, const struct rt_sched_ops *ops,
 
 	switch (v->reason) {
 	case ADM_UTILISATION:
-		pr_warn("tactus: CPU %d, policy %s: utilisation %u.%02u %% is above %u.%02u %% (linux_share=%u), task %s has the most: %s\n",
+		pr_warn("CPU %d, policy %s: utilisation %u.%02u %% is above %u.%02u %% (linux_share=%u), task %s has the most: %s\n",
 			cpu->rq.cpu, ops->name, figure / 100, figure % 100, limit / 100, limit % 100,
 			linux_share, name, then);
 		break;
 	case ADM_RESPONSE:
-		pr_warn("tactus: CPU %d, policy %s: task %s would answer within %llu ns, its deadline is %llu ns: %s\n",
+		pr_warn("CPU %d, policy %s: task %s would answer within %llu ns, its deadline is %llu ns: %s\n",
 			cpu->rq.cpu, ops->name, name, v->figure, v->limit, then);
 		break;
 	case ADM_DEMAND:
-		pr_warn("tactus: CPU %d, policy %s: %llu ns are due within %llu ns, a deadline of task %s: %s\n",
+		pr_warn("CPU %d, policy %s: %llu ns are due within %llu ns, a deadline of task %s: %s\n",
 			cpu->rq.cpu, ops->name, v->figure, v->limit, name, then);
 		break;
 	default:
-		pr_warn("tactus: CPU %d, policy %s: too many steps to decide, task %s: %s\n",
+		pr_warn("CPU %d, policy %s: too many steps to decide, task %s: %s\n",
 			cpu->rq.cpu, ops->name, name, then);
 	}
 }
@@ -130,7 +130,7 @@ int rt_admit(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_TASK *
 		return 0;
 	count = collect(cpu, ops, changed, new, &bare);
 	if (bare && rt_admission == RT_ADMISSION_ENFORCE) {
-		pr_warn("tactus: CPU %d: task %s is periodic and has no budget: refused\n",
+		pr_warn("CPU %d: task %s is periodic and has no budget: refused\n",
 			cpu->rq.cpu, bare->name);
 		return -ENOSPC;
 	}

@@ -62,23 +62,23 @@ static void print(const struct record *r)
 	const struct pt_regs *regs = &r->regs;
 
 	if (r->task[0])
-		pr_err("tactus: CPU %d: task %s stopped: %s, at %pS\n", r->cpu, r->task,
+		pr_err("CPU %d: task %s stopped: %s, at %pS\n", r->cpu, r->task,
 		       name_of(r->vector), (void *)regs->ip);
 	else if (r->timer_fn)
-		pr_err("tactus: CPU %d: RT timer function %pS left: %s, at %pS\n", r->cpu,
+		pr_err("CPU %d: RT timer function %pS left: %s, at %pS\n", r->cpu,
 		       r->timer_fn, name_of(r->vector), (void *)regs->ip);
 	else
-		pr_err("tactus: CPU %d: RT interrupt handler removed: %s, at %pS\n", r->cpu,
+		pr_err("CPU %d: RT interrupt handler removed: %s, at %pS\n", r->cpu,
 		       name_of(r->vector), (void *)regs->ip);
-	pr_err("tactus:   address %#lx error code %#lx\n", r->address, r->error_code);
-	pr_err("tactus:   ip %016lx sp %016lx flags %08lx\n", regs->ip, regs->sp, regs->flags);
-	pr_err("tactus:   ax %016lx bx %016lx cx %016lx dx %016lx\n", regs->ax, regs->bx, regs->cx,
+	pr_err("  address %#lx error code %#lx\n", r->address, r->error_code);
+	pr_err("  ip %016lx sp %016lx flags %08lx\n", regs->ip, regs->sp, regs->flags);
+	pr_err("  ax %016lx bx %016lx cx %016lx dx %016lx\n", regs->ax, regs->bx, regs->cx,
 	       regs->dx);
-	pr_err("tactus:   si %016lx di %016lx bp %016lx r8 %016lx\n", regs->si, regs->di, regs->bp,
+	pr_err("  si %016lx di %016lx bp %016lx r8 %016lx\n", regs->si, regs->di, regs->bp,
 	       regs->r8);
-	pr_err("tactus:   r9 %016lx r10 %016lx r11 %016lx r12 %016lx\n", regs->r9, regs->r10,
+	pr_err("  r9 %016lx r10 %016lx r11 %016lx r12 %016lx\n", regs->r9, regs->r10,
 	       regs->r11, regs->r12);
-	pr_err("tactus:   r13 %016lx r14 %016lx r15 %016lx\n", regs->r13, regs->r14, regs->r15);
+	pr_err("  r13 %016lx r14 %016lx r15 %016lx\n", regs->r13, regs->r14, regs->r15);
 }
 
 static void report(struct rt_post *post)
@@ -94,7 +94,7 @@ static void report(struct rt_post *post)
 	}
 	missed = atomic_xchg(&lost, 0);
 	if (missed)
-		pr_err("tactus: %d more faults of RT code\n", missed);
+		pr_err("%d more faults of RT code\n", missed);
 }
 
 static void record(const struct pl_fault *fault, const RT_TASK *task, void *timer_fn)

@@ -32,7 +32,7 @@ static void print(struct rt_post *post)
 		printk("%s", text);
 	lost = READ_ONCE(printer->ring->lost);
 	if (lost != printer->reported)
-		pr_warn("tactus: %u messages of RT code were lost\n", lost - printer->reported);
+		pr_warn("%u messages of RT code were lost\n", lost - printer->reported);
 	printer->reported = lost;
 }
 

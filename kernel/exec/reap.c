@@ -89,7 +89,7 @@ static void sweep_tasks(const struct module *module)
 			if (!belongs_to(task, module))
 				continue;
 			if (task->state != CORE_DEAD)
-				pr_warn("tactus: module %s went without deleting its task %s: deleted\n",
+				pr_warn("module %s went without deleting its task %s: deleted\n",
 					module->name, task->name);
 			rt_task_free(task);
 		}

@@ -78,7 +78,7 @@ static bool admits(const struct rt_sched_ops *ops)
 		if (!refused && cpu->present && rt_admit(cpu, ops, NULL, NULL))
 			return false;
 		if (refused) {
-			pr_warn("tactus: policy %s does not admit task %s (period %lld ns)\n",
+			pr_warn("policy %s does not admit task %s (period %lld ns)\n",
 				ops->name, refused->name, refused->period);
 			return false;
 		}
@@ -111,7 +111,7 @@ static void commit(const struct rt_sched_ops *ops)
 	active = ops;
 	refresh_waits();
 	resched_all();
-	pr_info("tactus: policy is %s\n", ops->name);
+	pr_info("policy is %s\n", ops->name);
 }
 
 static struct policy *find(const struct rt_sched_ops *given)
@@ -219,7 +219,7 @@ void rt_sched_sweep(struct module *module)
 
 	list_for_each_entry_safe(policy, next, &policies, link)
 		if (policy->ops.owner == module) {
-			pr_warn("tactus: module %s went without unregistering its policy %s: dropped\n",
+			pr_warn("module %s went without unregistering its policy %s: dropped\n",
 				module->name, policy->ops.name);
 			drop(policy);
 		}
@@ -240,7 +240,7 @@ static void follow(struct work_struct *work)
 		list_for_each_entry(policy, &policies, link)
 			if (&policy->ops == ejected && !policy->ejected) {
 				policy->ejected = true;
-				pr_err("tactus: policy %s %s: ejected; its ready tasks on CPU %d:\n%s",
+				pr_err("policy %s %s: ejected; its ready tasks on CPU %d:\n%s",
 				       ejected->name, rt_cpu_of(i)->rq.eject_reason, i,
 				       rt_cpu_of(i)->rq.dump);
 				if (active == ejected)

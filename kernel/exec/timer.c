@@ -163,6 +163,6 @@ void rt_timers_sweep(struct module *module)
 			cpu_relax();
 	}
 	if (count)
-		pr_warn("tactus: module %s went without cancelling %u RT timers: cancelled\n",
+		pr_warn("module %s went without cancelling %u RT timers: cancelled\n",
 			module->name, count);
 }

@@ -20,8 +20,6 @@
  * Locking: a CPU's hardlock may be held around the calls of hrtimers and cross-CPU calls. Theirs are
  * taken inside of it, with interrupts off, and never around RT code.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
 #include <linux/jump_label.h>
@@ -32,6 +30,7 @@
 #include "compat/hrtimer.h"
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/hosted.h"
+#include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 
 #define HIGH_RESOLUTION_NS 1

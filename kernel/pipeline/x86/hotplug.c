@@ -12,8 +12,6 @@
  *
  * Neither can happen during the switch-over, which holds the CPU lock.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/compiler.h>
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
@@ -22,7 +20,7 @@
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/hotplug.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/oneshot.h"
 #include "pipeline/x86/switchover.h"
 

@@ -15,8 +15,6 @@
  * Locking: the installer's mutex; cpuidle_pause_and_lock() while a driver's functions
  * are swapped, which also gets every CPU out of them.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/cpu.h>
 #include <linux/cpuidle.h>
 #include <linux/kallsyms.h>
@@ -26,6 +24,7 @@
 #include "compat/compat.h"
 #include "compat/idle.h"
 #include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/idle.h"
 #include "pipeline/x86/patch/symbols.h"

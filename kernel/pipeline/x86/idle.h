@@ -26,7 +26,4 @@ void pl_idle_unwrap(void);
 /** pl_idle_recheck - a module came up: it may have brought a cpuidle driver */
 void pl_idle_recheck(void);
 
-/** pl_idle_name - how this machine idles, for the status */
-const char *pl_idle_name(void);
-
 #endif

@@ -13,9 +13,6 @@
  *
  * Locking: pl_texts_mutex around all of it, inside it stop_machine's CPU lock.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
-#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -25,13 +22,14 @@
 #include <asm/irq_vectors.h>
 #include "compat/compat.h"
 #include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/irq/apichook.h"
 #include "pipeline/x86/trap.h"
 #include "pipeline/x86/patch/gates.h"
 #include "pipeline/x86/hotplug.h"
 #include "pipeline/x86/idle.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lines.h"
 #include "pipeline/x86/patch/nmigate.h"
 #include "pipeline/x86/irq/oneshot.h"
@@ -41,21 +39,9 @@
 #include "pipeline/x86/patch/symbols.h"
 #include "pipeline/x86/patch/texts.h"
 
-#define TICK_WAIT_MS 5000
-#define TICK_POLL_MS 10
-
-struct apic *pl_apic;
-const struct pl_client *pl_client;
-
 static u64 active_since_ns;
 
 /* ---- checks ---- */
-
-int pl_refuse(const char *why)
-{
-	pr_err("refused: %s; nothing was changed\n", why);
-	return -EOPNOTSUPP;
-}
 
 static int check_kernel(void)
 {
@@ -68,16 +54,6 @@ static int check_kernel(void)
 	if (pl_core_abi != PL_CORE_ABI)
 		return pl_refuse("the resident tactus_core is of another version; reboot to replace it");
 	return 0;
-}
-
-bool pl_tick_wait(int cpu)
-{
-	for (int waited = 0; !pl_oneshot_ready(cpu); waited += TICK_POLL_MS) {
-		if (waited >= TICK_WAIT_MS)
-			return false;
-		msleep(TICK_POLL_MS);
-	}
-	return true;
 }
 
 static int check_ticks(void)

@@ -5,8 +5,6 @@
  *
  * On the way back every interrupt that waits for Linux is handed over.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/percpu.h>
@@ -19,7 +17,7 @@
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/irq/apichook.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lines.h"
 #include "pipeline/x86/patch/nmigate.h"
 #include "pipeline/x86/irq/oneshot.h"

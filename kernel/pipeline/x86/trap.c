@@ -20,7 +20,7 @@
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/trap.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/patch/kcall.h"
 #include "pipeline/x86/patch/symbols.h"
 

@@ -12,7 +12,7 @@
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/x86/patch/alias.h"
 #include "pipeline/x86/irq/apichook.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/patch/symbols.h"
 
 /* @kernels: where the kernel's own function is kept for the core */

@@ -3,15 +3,13 @@
  * The local APIC's timer. Linux has chosen its mode and set it up; here only the moment
  * of the interrupt and its vector are written.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/clockchips.h>
 #include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <asm/apic.h>
 #include "pipeline/x86/irq/deadline.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lapic.h"
 #include "pipeline/x86/patch/symbols.h"
 

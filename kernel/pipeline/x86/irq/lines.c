@@ -14,8 +14,6 @@
  * rt_lines[] is written under lines_mutex in Linux's context and read out-of-band
  * without a lock: an entry is published whole and freed when no CPU can be using it.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
@@ -28,14 +26,14 @@
 #include <linux/workqueue.h>
 #include <asm/apic.h>
 #include <asm/hw_irq.h>
-#include <rt/context.h>
 #include <rt/irq.h>
 #include <rt/post.h>
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/hosted.h"
+#include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/trap.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lines.h"
 #include "pipeline/x86/irq/oneshot.h"
 #include "pipeline/x86/switchover.h"
@@ -300,7 +298,7 @@ out:
 
 int request_RTirq(unsigned int irq, void (*handler)(void))
 {
-	if (rt_context() != RT_CONTEXT_LINUX)
+	if (pl_oob())
 		return -EPERM;
 	return add_line(irq, handler, false);
 }
@@ -308,7 +306,7 @@ EXPORT_SYMBOL_GPL(request_RTirq);
 
 void free_RTirq(unsigned int irq)
 {
-	if (irq < MAX_LINES && rt_context() == RT_CONTEXT_LINUX)
+	if (irq < MAX_LINES && !pl_oob())
 		remove_line(irq, false, false);
 }
 EXPORT_SYMBOL_GPL(free_RTirq);

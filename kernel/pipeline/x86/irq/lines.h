@@ -39,12 +39,4 @@ void pl_line_ipi(int cpu);
 int pl_line_own(unsigned int irq, void (*handler)(void));
 void pl_line_disown(unsigned int irq);
 
-/**
- * pl_lines_show - one line of text per RT interrupt: number, count, taken (0 or 1)
- *
- * Context: Linux process; may sleep.
- * Return: bytes written to @buf, a page.
- */
-ssize_t pl_lines_show(char *buf);
-
 #endif

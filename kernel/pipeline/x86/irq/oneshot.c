@@ -11,9 +11,8 @@
  *
  * Per CPU, touched by that CPU with hardware interrupts off.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/clockchips.h>
+#include <linux/delay.h>
 #include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
@@ -22,14 +21,17 @@
 #include <asm/tsc.h>
 #include "compat/compat.h"
 #include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/irq/deadline.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lapic.h"
 #include "pipeline/x86/irq/oneshot.h"
 #include "pipeline/x86/irq/pit.h"
 
 #define NEVER U64_MAX
+#define TICK_WAIT_MS 5000
+#define TICK_POLL_MS 10
 
 /**
  * struct oneshot - one CPU's timer
@@ -179,6 +181,16 @@ bool pl_oneshot_ready(int cpu)
 
 	return (clockevent_state_oneshot(dev) || clockevent_state_oneshot_stopped(dev)) &&
 	       dev->set_next_event && dev->mult && dev->shift <= 32;
+}
+
+bool pl_tick_wait(int cpu)
+{
+	for (int waited = 0; !pl_oneshot_ready(cpu); waited += TICK_POLL_MS) {
+		if (waited >= TICK_WAIT_MS)
+			return false;
+		msleep(TICK_POLL_MS);
+	}
+	return true;
 }
 
 void pl_oneshot_use_vector(void *vector)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Each CPU's one-shot timer: RT events in front, Linux's tick as its client.
- * Private to pipeline/x86 and kernel/main.c.
+ * Private to pipeline/x86.
  */
 #ifndef _TACTUS_ONESHOT_H
 #define _TACTUS_ONESHOT_H
@@ -31,6 +31,17 @@ bool pl_oneshot_keeps(int cpu);
 bool pl_oneshot_ready(int cpu);
 
 /**
+ * pl_tick_wait - wait until a CPU's tick can be shared
+ *
+ * In the first seconds after boot, and after a CPU came online, Linux's tick is still periodic:
+ * it becomes one-shot when a clock has been found good enough for it.
+ *
+ * Context: Linux process; sleeps for up to 5 s.
+ * Return: whether it can be now.
+ */
+bool pl_tick_wait(int cpu);
+
+/**
  * pl_oneshot_take, pl_oneshot_release - on this CPU, make Linux's tick our client, and back
  *
  * Context: this CPU, hardware interrupts off; the pipeline is being switched on or off here.
@@ -55,8 +66,5 @@ void pl_oneshot_use_vector(void *vector);
  * Return: whether Linux's event is due.
  */
 bool pl_oneshot_due(void);
-
-/** pl_timer_name - which one-shot device is in use, for the status */
-const char *pl_timer_name(void);
 
 #endif

@@ -14,8 +14,6 @@
  *
  * Only one CPU writes channel 0 while it is taken: that which interrupt 0 comes to.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/clockchips.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>

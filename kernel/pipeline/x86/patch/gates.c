@@ -3,8 +3,6 @@
  * Gates: the places in the kernel where interrupts and exceptions reach Linux's C handlers,
  * and a few single instructions that must be ours: found by name and by what stands there.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/kallsyms.h>
 #include <linux/printk.h>
 #include <linux/string.h>
@@ -14,7 +12,7 @@
 #include "compat/compat.h"
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/x86/patch/gates.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/patch/kcall.h"
 #include "pipeline/x86/patch/slots.h"
 #include "pipeline/x86/patch/symbols.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Binding and calling the stubs of kstubs.S. */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/printk.h>

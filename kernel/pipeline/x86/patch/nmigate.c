@@ -14,7 +14,7 @@
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
 #include "pipeline/pipeline.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/patch/nmigate.h"
 
 #define ANSWER_NS 1000000000ULL	/* long after any CPU has taken an NMI, emulated ones too */

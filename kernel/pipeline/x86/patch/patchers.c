@@ -10,8 +10,6 @@
  * long, and ours has a prefix. Slots are put on the kernel's own list of places that must not
  * be probed.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>

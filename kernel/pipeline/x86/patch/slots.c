@@ -9,8 +9,6 @@
  * ftrace nop looks like cli), so a place counts only if decoding its function from
  * the start arrives at it.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/err.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>

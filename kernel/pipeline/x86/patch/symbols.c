@@ -3,8 +3,6 @@
  * The kernel's symbol table and instruction decoder, neither of which is exported.
  * A kprobe knows addresses by name; one on kallsyms_lookup_name() leads to the rest.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/printk.h>

@@ -6,8 +6,6 @@
  * Locking: pl_texts_mutex; inside it the patchers are held while text is decoded, and inside that
  * the kernel's module_mutex while its list of modules is read.
  */
-#define pr_fmt(fmt) "tactus: " fmt
-
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
@@ -16,7 +14,7 @@
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/idle.h"
-#include "pipeline/x86/install.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/patch/patchers.h"
 #include "pipeline/x86/patch/slots.h"
 #include "pipeline/x86/patch/symbols.h"

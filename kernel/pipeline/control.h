@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Switching the pipeline on and off. Private to pipeline and kernel/main.c. */
-#ifndef _TACTUS_INSTALL_H
-#define _TACTUS_INSTALL_H
+/*
+ * The pipeline as the module tactus sees it: switching it on and off, and its status.
+ * What the executive uses while it is on is in pipeline.h.
+ */
+#ifndef _TACTUS_CONTROL_H
+#define _TACTUS_CONTROL_H
 
 #include <linux/types.h>
 
-struct apic;
 struct pl_client;
-
-extern struct apic *pl_apic;			/* the kernel's APIC driver */
-extern const struct pl_client *pl_client;	/* the executive */
-
-/** pl_refuse - say why in the log; returns -EOPNOTSUPP */
-int pl_refuse(const char *why);
-
-/**
- * pl_tick_wait - wait until a CPU's tick can be shared
- *
- * In the first seconds after boot, and after a CPU came online, Linux's tick is still periodic:
- * it becomes one-shot when a clock has been found good enough for it.
- *
- * Context: Linux process; sleeps for up to 5 s.
- * Return: whether it can be now.
- */
-bool pl_tick_wait(int cpu);
 
 /**
  * pl_install - find and check everything, then switch the pipeline on on all CPUs
@@ -77,5 +62,32 @@ ssize_t pl_stats_show(char *buf);
  */
 #define PL_SLOT_LINE 26
 ssize_t pl_slots_read(char *buf, loff_t offset, size_t count);
+
+/* One word each for the status: the one-shot device in use, and how this machine idles. */
+const char *pl_timer_name(void);
+const char *pl_idle_name(void);
+
+/**
+ * pl_lines_show - one line of text per RT interrupt: number, count, taken (0 or 1)
+ *
+ * Context: Linux process; may sleep.
+ * Return: bytes written to @buf, a page.
+ */
+ssize_t pl_lines_show(char *buf);
+
+/**
+ * pl_hosted_start - run RT code from Linux's interrupts from now on
+ * @client: the executive's entries
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0; -EOPNOTSUPP after a line in the log; -ENOMEM.
+ */
+int pl_hosted_start(const struct pl_client *client);
+
+/** pl_hosted_stop - the reverse; no RT code runs any more. Context: Linux process; may sleep. */
+void pl_hosted_stop(void);
+
+/** pl_hosted_since_ns - when it was started, CLOCK_BOOTTIME; 0 if it is not on */
+u64 pl_hosted_since_ns(void);
 
 #endif
