@@ -3,7 +3,9 @@
  * Gates: the places in the kernel where interrupts and exceptions reach Linux's C handlers,
  * and a few single instructions that must be ours: found by name and by what stands there.
  */
+#include <linux/err.h>
 #include <linux/kallsyms.h>
+#include <linux/minmax.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <asm/desc.h>
@@ -21,49 +23,63 @@
 #define FIRST_IRQ_VECTOR 0x20
 #define LAST_EXCEPTION 0x1f
 
-static unsigned int nr_irq_gates, nr_exc_gates, nr_nmi_gates;
+static unsigned int nr_gates;
 
-/* One call in @symbol of @callee leads to @stub. Return: 0 or -errno. */
-static int add_one_call(const char *symbol, const char *callee, enum pl_slot_kind kind,
-			const void *stub)
+static const void *stub_of(enum pl_slot_kind kind, unsigned int gate)
 {
-	unsigned long at = pl_symbol(symbol), to = pl_symbol(callee), start, size;
-	int found;
+	const char *stubs = kind == PL_SLOT_IRQ ? pl_irq_stubs :
+			    kind == PL_SLOT_EXC ? pl_exc_stubs : pl_nmi_stubs;
 
-	if (!at || !to || !pl_symbol_at(at, &start, &size, NULL))
-		return -EOPNOTSUPP;
-	found = pl_text_add_calls(pl_kernel_text, start, size, to, kind, stub);
-	if (found == 1)
-		return 0;
-	if (found >= 0)
-		pr_err("refused: %d calls of %s in %s, not one; nothing was changed\n",
-		       found, callee, symbol);
-	return found < 0 ? found : -EOPNOTSUPP;
-}
-
-static const void *stub_of(const char *stubs, unsigned int gate)
-{
 	return stubs + gate * PL_GATE_STUB_BYTES;
 }
 
-/* @vector: 0 if the entry code passes it */
-static int add_irq_gate(const char *entry, const char *handler, u8 vector)
+/*
+ * Linux's entry code, in the given pieces (a kernel may lack some), calls @handler: once, or for
+ * an exception with a stack of its own more often. @vector: 0 if the entry code passes it.
+ *
+ * Return: the gate, or an ERR_PTR.
+ */
+static struct pl_gate *add_gate(enum pl_slot_kind kind, u8 vector, const char *handler,
+				const char *const pieces[])
 {
-	unsigned int gate = nr_irq_gates;
-	int err;
+	unsigned int number = nr_gates;
+	struct pl_gate *gate = &pl_core.gates[number];
+	unsigned long callee = pl_symbol(handler);
+	int found = 0, err;
 
-	if (gate == PL_MAX_IRQ_GATES)
-		return pl_refuse("more interrupt gates than expected");
-	err = add_one_call(entry, handler, PL_SLOT_IRQ, stub_of(pl_irq_stubs, gate));
+	if (number == PL_GATES)
+		return ERR_PTR(pl_refuse("more gates than expected"));
+	err = pl_kcall_bind(PL_KCALL_GATE + number, callee);
 	if (err)
-		return err;
-	err = pl_kcall_bind(PL_KCALL_GATE + gate, pl_symbol(handler));
-	if (err)
-		return err;
-	pl_core.gate_vector[gate] = vector;
-	pl_core.irq_call[gate] = pl_kcall(PL_KCALL_GATE + gate);
-	nr_irq_gates++;
-	return 0;
+		return ERR_PTR(err);
+	for (; *pieces; pieces++) {
+		unsigned long at = pl_symbol_try(*pieces), start, size;
+
+		if (!at || !pl_symbol_at(at, &start, &size, NULL))
+			continue;
+		err = pl_text_add_calls(pl_kernel_text, start, size, callee, kind,
+					stub_of(kind, number));
+		if (err < 0)
+			return ERR_PTR(err);
+		found += err;
+	}
+	if (!found || (found > 1 && kind != PL_SLOT_NMI)) {
+		pr_err("refused: %d calls of %s found in its entry; nothing was changed\n", found,
+		       handler);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	gate->call = pl_kcall(PL_KCALL_GATE + number);
+	gate->vector = vector;
+	nr_gates++;
+	return gate;
+}
+
+/* asm_sysvec_foo calls sysvec_foo, asm_exc_foo calls exc_foo: the name behind "asm_". */
+static struct pl_gate *add_entry(enum pl_slot_kind kind, u8 vector, const char *entry)
+{
+	const char *const pieces[] = { entry, NULL };
+
+	return add_gate(kind, vector, entry + strlen("asm_"), pieces);
 }
 
 struct stub_range {
@@ -91,39 +107,38 @@ static int odd_gate(unsigned int vector, unsigned long addr)
 	return -EOPNOTSUPP;
 }
 
-/* asm_sysvec_foo calls sysvec_foo, asm_exc_foo calls exc_foo: the name behind "asm_". */
-static const char *handler_name(const char *entry)
-{
-	return entry + strlen("asm_");
-}
-
 /*
  * Follow the IDT: each vector leads to a common stub, to the spurious stub (then the
  * vector is unused), or to an entry of its own.
  */
 static int find_irq_gates(const gate_desc *idt)
 {
+	struct pl_gate *common, *spurious, *gate;
 	struct stub_range device, unused;
 	char entry[KSYM_NAME_LEN];
 	int err;
 
 	err = find_stubs("irq_entries_start", &device);
 	err = err ?: find_stubs("spurious_entries_start", &unused);
-	err = err ?: add_irq_gate("asm_common_interrupt", "common_interrupt", 0);
-	err = err ?: add_irq_gate("asm_spurious_interrupt", "spurious_interrupt", 0);
 	if (err)
 		return err;
+	common = add_entry(PL_SLOT_IRQ, 0, "asm_common_interrupt");
+	if (IS_ERR(common))
+		return PTR_ERR(common);
+	spurious = add_entry(PL_SLOT_IRQ, 0, "asm_spurious_interrupt");
+	if (IS_ERR(spurious))
+		return PTR_ERR(spurious);
 	pl_core.oob_vector = LOCAL_TIMER_VECTOR;
 
 	for (unsigned int vector = FIRST_IRQ_VECTOR; vector < PL_VECTORS; vector++) {
 		unsigned long at = gate_offset(&idt[vector]), start, size;
 
 		if (leads_into(&device, at)) {
-			pl_core.vector_call[vector] = pl_core.irq_call[0];
+			pl_core.vector_call[vector] = common->call;
 			continue;
 		}
 		if (leads_into(&unused, at)) {
-			pl_core.vector_call[vector] = pl_core.irq_call[1];
+			pl_core.vector_call[vector] = spurious->call;
 			/* The highest free one, in the APIC's highest class, is ours. */
 			if (vector > LOCAL_TIMER_VECTOR)
 				pl_core.oob_vector = vector;
@@ -134,31 +149,11 @@ static int find_irq_gates(const gate_desc *idt)
 		if (!pl_symbol_at(at, &start, &size, entry) || start != at ||
 		    !strstarts(entry, "asm_sysvec_"))
 			return odd_gate(vector, at);
-		err = add_irq_gate(entry, handler_name(entry), vector);
-		if (err)
-			return err;
-		pl_core.vector_call[vector] = pl_core.irq_call[nr_irq_gates - 1];
+		gate = add_entry(PL_SLOT_IRQ, vector, entry);
+		if (IS_ERR(gate))
+			return PTR_ERR(gate);
+		pl_core.vector_call[vector] = gate->call;
 	}
-	return 0;
-}
-
-static int add_exc_gate(const char *entry, u8 vector)
-{
-	unsigned int gate = nr_exc_gates;
-	const char *handler = handler_name(entry);
-	int err;
-
-	if (gate == PL_MAX_EXC_GATES)
-		return pl_refuse("more exception gates than expected");
-	err = add_one_call(entry, handler, PL_SLOT_EXC, stub_of(pl_exc_stubs, gate));
-	if (err)
-		return err;
-	err = pl_kcall_bind(PL_KCALL_EXCEPTION + gate, pl_symbol(handler));
-	if (err)
-		return err;
-	pl_core.exc_call[gate] = pl_kcall(PL_KCALL_EXCEPTION + gate);
-	pl_core.exc_vector[gate] = vector;
-	nr_exc_gates++;
 	return 0;
 }
 
@@ -172,41 +167,13 @@ static bool never_set(unsigned long handler)
 	       !strcmp(name, "early_idt_handler_array");
 }
 
-/* Exceptions on stacks of their own: all calls of the handler, in all given pieces. */
+/* An exception on a stack of its own. */
 static int add_nmi_gate(const gate_desc *idt, u8 vector, const char *handler,
 			const char *const pieces[])
 {
-	unsigned int gate = nr_nmi_gates;
-	unsigned long callee;
-	int found = 0, err;
-
 	if (never_set(gate_offset(&idt[vector])))
 		return 0;
-	callee = pl_symbol(handler);
-	if (gate == PL_MAX_NMI_GATES)
-		return pl_refuse("more NMI gates than expected");
-	err = pl_kcall_bind(PL_KCALL_NMI + gate, callee);
-	if (err)
-		return err;
-	for (; *pieces; pieces++) {
-		unsigned long at = pl_symbol_try(*pieces), start, size;
-
-		if (!at || !pl_symbol_at(at, &start, &size, NULL))
-			continue;
-		err = pl_text_add_calls(pl_kernel_text, start, size, callee, PL_SLOT_NMI,
-					stub_of(pl_nmi_stubs, gate));
-		if (err < 0)
-			return err;
-		found += err;
-	}
-	if (!found) {
-		pr_err("refused: no call of %s found; nothing was changed\n", handler);
-		return -EOPNOTSUPP;
-	}
-	pl_core.nmi_call[gate] = pl_kcall(PL_KCALL_NMI + gate);
-	pl_core.nmi_vector[gate] = vector;
-	nr_nmi_gates++;
-	return 0;
+	return PTR_ERR_OR_ZERO(add_gate(PL_SLOT_NMI, vector, handler, pieces));
 }
 
 static int find_exception_gates(const gate_desc *idt)
@@ -239,7 +206,7 @@ static int find_exception_gates(const gate_desc *idt)
 		if (!pl_symbol_at(at, &start, &size, entry) || start != at ||
 		    !strstarts(entry, "asm_exc_"))
 			return odd_gate(vector, at);
-		err = add_exc_gate(entry, vector);
+		err = PTR_ERR_OR_ZERO(add_entry(PL_SLOT_EXC, vector, entry));
 		if (err)
 			return err;
 	}
@@ -269,6 +236,22 @@ static const struct {
 	  pl_cmos_write },
 };
 
+/* The one call in @symbol of @callee leads to @stub. */
+static int add_one_call(const char *symbol, const char *callee, const void *stub)
+{
+	unsigned long at = pl_symbol(symbol), to = pl_symbol(callee), start, size;
+	int found;
+
+	if (!at || !to || !pl_symbol_at(at, &start, &size, NULL))
+		return -EOPNOTSUPP;
+	found = pl_text_add_calls(pl_kernel_text, start, size, to, PL_SLOT_MISC, stub);
+	if (found < 0 || found == 1)
+		return min(found, 0);
+	pr_err("refused: %d calls of %s in %s, not one; nothing was changed\n", found, callee,
+	       symbol);
+	return -EOPNOTSUPP;
+}
+
 static int find_misc(void)
 {
 	unsigned long fixup_irqs;
@@ -291,8 +274,7 @@ static int find_misc(void)
 	}
 	err = pl_kcall_bind(PL_KCALL_LOAD_GS, pl_symbol("asm_load_gs_index"));
 	pl_load_gs_target = pl_kcall(PL_KCALL_LOAD_GS);
-	err = err ?: add_one_call("native_load_gs_index", "asm_load_gs_index", PL_SLOT_MISC,
-				  pl_load_gs_index);
+	err = err ?: add_one_call("native_load_gs_index", "asm_load_gs_index", pl_load_gs_index);
 	if (err || !IS_ENABLED(CONFIG_HOTPLUG_CPU))
 		return err;
 	/* Compilers put a copy of its caller into that one's callers. */
@@ -312,7 +294,7 @@ int pl_gates_find(void)
 	struct desc_ptr idt;
 	int err;
 
-	nr_irq_gates = nr_exc_gates = nr_nmi_gates = 0;
+	nr_gates = 0;
 	store_idt(&idt);
 	err = find_irq_gates((const gate_desc *)idt.address);
 	err = err ?: find_exception_gates((const gate_desc *)idt.address);

@@ -9,18 +9,18 @@
 #ifndef _TACTUS_KCALL_H
 #define _TACTUS_KCALL_H
 
+#include "pipeline/x86/resident/tactus_core.h"
+
 #define PL_KCALL_LOOKUP_NAME	0
 #define PL_KCALL_SIZE_OFFSET	1
 #define PL_KCALL_SYMBOL_NAME	2
 #define PL_KCALL_INSN_DECODE	3
-#define PL_KCALL_EXCEPTION	4	/* one per gate: 32, 8, 64 */
-#define PL_KCALL_NMI		(PL_KCALL_EXCEPTION + 32)
-#define PL_KCALL_GATE		(PL_KCALL_NMI + 8)
-#define PL_KCALL_LOAD_GS	(PL_KCALL_GATE + 64)
-#define PL_KCALL_FIXUP_IRQS	(PL_KCALL_LOAD_GS + 1)
-#define PL_KCALL_EXTABLES	(PL_KCALL_FIXUP_IRQS + 1)
-#define PL_KCALL_BUGS		(PL_KCALL_EXTABLES + 1)
-#define PL_KCALL_COUNT		(PL_KCALL_BUGS + 1)
+#define PL_KCALL_LOAD_GS	4
+#define PL_KCALL_FIXUP_IRQS	5
+#define PL_KCALL_EXTABLES	6
+#define PL_KCALL_BUGS		7
+#define PL_KCALL_GATE		8	/* one per gate */
+#define PL_KCALL_COUNT		(PL_KCALL_GATE + PL_GATES)
 
 #ifndef __ASSEMBLY__
 #include <linux/types.h>

@@ -316,13 +316,13 @@ EXPORT_SYMBOL_GPL(pl_call_oob);
 void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
 notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
 {
-	unsigned int vector = pl_core.gate_vector[gate] ?: (u8)error_code;
+	unsigned int vector = pl_core.gates[gate].vector ?: (u8)error_code;
 	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 	struct rt_line *line = NULL;
 	bool oob = false;
 
 	if (unlikely(!pl_core.active)) {
-		pl_core.irq_call[gate](regs, error_code);
+		pl_core.gates[gate].call(regs, error_code);
 		return;
 	}
 
@@ -383,12 +383,12 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 	struct pl_exc_plan plan;
 
 	if (unlikely(!pl_core.active)) {
-		pl_core.exc_call[gate](regs, error_code);
+		pl_core.gates[gate].call(regs, error_code);
 		return;
 	}
 	/* An int3 is Linux's own: while it rewrites text it may stand in the very hook as well. */
-	if (unlikely(__this_cpu_read(pl_cpu.oob)) && pl_core.exc_vector[gate] != X86_TRAP_BP &&
-	    pl_core.hooks->fault(regs, error_code, pl_core.exc_vector[gate]))
+	if (unlikely(__this_cpu_read(pl_cpu.oob)) && pl_core.gates[gate].vector != X86_TRAP_BP &&
+	    pl_core.hooks->fault(regs, error_code, pl_core.gates[gate].vector))
 		return;
 	plan = pl_exc_plan(user_mode(regs), regs->flags & X86_EFLAGS_IF, !vif,
 			   __this_cpu_read(pl_cpu.oob));
@@ -400,7 +400,7 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 		__this_cpu_write(pl_vif, 0);
 		hard_on();
 	}
-	pl_core.exc_call[gate](regs, error_code);
+	pl_core.gates[gate].call(regs, error_code);
 	hard_off();
 	if (plan.hide_if)
 		regs->flags |= X86_EFLAGS_IF;
@@ -427,11 +427,11 @@ notrace void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int
 	u8 vif = __this_cpu_read(pl_vif);
 
 	/* The stack of an RT task has overflowed. */
-	if (unlikely(pl_core.nmi_vector[gate] == X86_TRAP_DF && __this_cpu_read(pl_cpu.oob)) &&
+	if (unlikely(pl_core.gates[gate].vector == X86_TRAP_DF && __this_cpu_read(pl_cpu.oob)) &&
 	    pl_core.hooks->fault(regs, error_code, X86_TRAP_DF))
 		return;
 	__this_cpu_inc(pl_cpu.nmi_depth);
-	pl_core.nmi_call[gate](regs, error_code);
+	pl_core.gates[gate].call(regs, error_code);
 	__this_cpu_dec(pl_cpu.nmi_depth);
 	__this_cpu_write(pl_vif, vif);
 }

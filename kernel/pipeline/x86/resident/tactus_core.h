@@ -11,23 +11,31 @@
 #ifndef _TACTUS_CORE_H
 #define _TACTUS_CORE_H
 
+#define PL_GATES 96		/* room for as many */
+#define PL_GATE_STUB_BYTES 16
+
+#ifndef __ASSEMBLY__
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include "compat/compat.h"
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 4
+#define PL_CORE_ABI 5
 
 struct irq_desc;
 struct pt_regs;
 struct rt_line;
 
-/* Gates: one C call site in Linux's entry code each; see x86/gates.c. */
-#define PL_MAX_IRQ_GATES 64
-#define PL_MAX_EXC_GATES 32
-#define PL_MAX_NMI_GATES 8
-#define PL_GATE_STUB_BYTES 16
+/**
+ * struct pl_gate - a C function that Linux's entry code calls, and we in its place; see x86/gates.c
+ * @call: that function
+ * @vector: the interrupt's or exception's number; 0: the entry code passes it
+ */
+struct pl_gate {
+	void (*call)(struct pt_regs *regs, unsigned long error_code);
+	u8 vector;
+};
 
 /**
  * struct pl_stats - what the pipeline did on one CPU
@@ -108,9 +116,7 @@ struct pl_hooks {
  * @eoi: the kernel's own EOI
  * @apic_read: the kernel's own reading of a local APIC register
  * @ipi_self: the kernel's own interrupt of this CPU by itself
- * @gate_vector: per interrupt gate, its vector; 0: the entry code passes it
- * @exc_vector, @nmi_vector: per gate, the exception's number
- * @irq_call, @exc_call, @nmi_call: per gate, the C function that Linux calls there
+ * @gates: the stub that says which leads to pl_irq(), pl_exc() or pl_nmi()
  * @vector_call: per vector, Linux's C handler
  * @fixup_irqs: Linux's function that moves a dying CPU's interrupts elsewhere
  */
@@ -122,12 +128,7 @@ struct pl_core {
 	void *eoi;
 	u32 (*apic_read)(u32 reg);
 	void (*ipi_self)(int vector);
-	u8 gate_vector[PL_MAX_IRQ_GATES];
-	u8 exc_vector[PL_MAX_EXC_GATES];
-	u8 nmi_vector[PL_MAX_NMI_GATES];
-	void (*irq_call[PL_MAX_IRQ_GATES])(struct pt_regs *regs, unsigned long error_code);
-	void (*exc_call[PL_MAX_EXC_GATES])(struct pt_regs *regs, unsigned long error_code);
-	void (*nmi_call[PL_MAX_NMI_GATES])(struct pt_regs *regs, unsigned long error_code);
+	struct pl_gate gates[PL_GATES];
 	void (*vector_call[PL_VECTORS])(struct pt_regs *regs, unsigned long error_code);
 	void (*fixup_irqs)(void);
 };
@@ -143,7 +144,7 @@ DECLARE_PER_CPU(u8, pl_any);	/* pl_cpu.pending is not empty */
 extern char pl_cli[], pl_sti[], pl_save_fl[], pl_safe_halt[];
 extern char pl_rdgsbase[], pl_wrgsbase[], pl_load_gs_index[];
 extern char pl_cmos_read[], pl_cmos_write[];
-extern char pl_irq_stubs[], pl_exc_stubs[], pl_nmi_stubs[];
+extern char pl_irq_stubs[], pl_exc_stubs[], pl_nmi_stubs[];	/* PL_GATES of each */
 
 /* Takes the place of the kernel's EOI function. */
 void pl_eoi(COMPAT_EOI_ARGS);
@@ -195,5 +196,7 @@ void pl_ack(void);
  * Context: any but NMI; see pl_run_oob().
  */
 void pl_call_oob(void (*fn)(void *arg), void *arg);
+
+#endif
 
 #endif

@@ -9,6 +9,7 @@
 #include <linux/objtool.h>
 #include <asm/nospec-branch.h>
 #include <asm/percpu.h>
+#include "pipeline/x86/resident/tactus_core.h"
 
 #define EFLAGS_IF 0x200
 
@@ -141,15 +142,15 @@ SYM_FUNC_START(pl_cmos_write)
 SYM_FUNC_END(pl_cmos_write)
 
 /*
- * One stub per C call site of the entry code: says which gate it was. %rdi and %rsi
+ * One stub per gate and kind: says which gate it was. %rdi and %rsi
  * hold regs and error code, as Linux's entry code set them up for its own C function.
  */
-.macro PL_STUBS name:req func:req count:req
+.macro PL_STUBS name:req func:req
 	.balign 16
 SYM_CODE_START(\name)
 	ANNOTATE_NOENDBR	/* reached by direct calls only */
 	gate = 0
-	.rept \count
+	.rept PL_GATES
 	UNWIND_HINT_FUNC
 	.byte	0xba			/* mov $gate, %edx */
 	.long	gate
@@ -161,6 +162,6 @@ SYM_CODE_START(\name)
 SYM_CODE_END(\name)
 .endm
 
-PL_STUBS pl_irq_stubs, pl_irq, 64
-PL_STUBS pl_exc_stubs, pl_exc, 32
-PL_STUBS pl_nmi_stubs, pl_nmi, 8
+PL_STUBS pl_irq_stubs, pl_irq
+PL_STUBS pl_exc_stubs, pl_exc
+PL_STUBS pl_nmi_stubs, pl_nmi
