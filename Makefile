@@ -12,7 +12,7 @@ FLAVOUR ?= cloud
 PYTHON  ?= /usr/bin/python3
 JOBS    ?= $(shell nproc)
 VM      := tests/vm/vm
-PYTEST   = PYTHONPATH=$(CURDIR)/userland/python/src $(PYTHON) -m pytest -p no:cacheprovider
+PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
@@ -81,12 +81,12 @@ demo: setup-demo
 test: setup-test
 	@failed=0; \
 	$(MAKE) --no-print-directory unit || failed=1; \
-	$(PYTEST) tests -v -n $(JOBS) --dist loadfile $(PYTEST_ARGS) || failed=1; \
+	$(PYTEST) -v -n $(JOBS) --dist loadfile $(PYTEST_ARGS) || failed=1; \
 	exit $$failed
 
 test-quick: setup-test
 	@$(MAKE) --no-print-directory unit
-	@$(PYTEST) tests -v -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
+	@$(PYTEST) -v -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
 
 # Every stock kernel there is: prints a table, keeps the figures in out/matrix.json.
 test-matrix: setup-test
@@ -100,16 +100,18 @@ setup-test:
 
 # Host tests of the parts without hardware in them. Names ending in _tsan run under the thread
 # sanitizer, the rest under the address and undefined behaviour ones.
-UNIT_TESTS  := $(patsubst tests/unit/test_%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
+UNIT_DIRS   := tests/unit examples/speaker/tests examples/tap/tests
+UNIT_TESTS  := $(patsubst test_%.c,%,$(sort $(notdir $(wildcard $(UNIT_DIRS:%=%/test_*.c)))))
 UNIT_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer -I. -Ikernel \
-	-Ikernel/include
+	-Ikernel/include -Itests/unit
+vpath test_%.c $(UNIT_DIRS)
 sanitizers   = $(if $(filter %_tsan,$(1)),thread,address$(comma)undefined -fno-sanitize-recover=all)
 comma       := ,
 
 unit: $(UNIT_TESTS:%=build/unit/%.passed)
 	@echo "unit: $(words $(UNIT_TESTS)) programs passed"
 
-build/unit/%: tests/unit/test_%.c
+build/unit/%: test_%.c
 	@mkdir -p build/unit
 	@$(CC) $(UNIT_CFLAGS) -fsanitize=$(call sanitizers,$*) -MMD -MP -MF $@.d -o $@ $< -lpthread -lm
 
@@ -131,14 +133,15 @@ $(ANALYSIS): tools/analyze/analysis.c $(wildcard kernel/sched/*.[ch] kernel/poli
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Ikernel -Ikernel/include -o $@ $<
 
 # The checker of `tactus tap`: the tap loop's own table of parameters and engine, on the host.
-TAP_PARTS := $(addprefix examples/tap/,beats.c engine.c feedback.c midi.c params.c queue.c random.c \
-	triggers.c)
+TAP_PARTS := $(addprefix examples/tap/kernel/,beats.c engine.c feedback.c midi.c params.c queue.c \
+	random.c triggers.c)
 TAPFILE   := build/host/tactus-tapfile
 tapfile: $(TAPFILE)
-$(TAPFILE): $(wildcard tools/tap/*.[ch] examples/tap/*.h) $(TAP_PARTS) kernel/include/rt/pure.h
+$(TAPFILE): $(wildcard examples/tap/host/*.[ch] examples/tap/kernel/*.h) $(TAP_PARTS) \
+		kernel/include/rt/pure.h
 	@mkdir -p $(@D)
-	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Iexamples/tap -Ikernel/include -o $@ \
-		$(wildcard tools/tap/*.c) $(TAP_PARTS)
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Ikernel/include -o $@ \
+		$(wildcard examples/tap/host/*.c) $(TAP_PARTS)
 
 # Any bytes into what reads bytes from outside; `make test` has the same in tests/fuzz/test_fuzz.py.
 FUZZ_RUNS ?= 100000

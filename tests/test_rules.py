@@ -31,8 +31,9 @@ def sources() -> Tree:
     found: Tree = {}
     for folder in ("kernel", "rtfifo", "examples", "userland"):
         for path in sorted((TOP / folder).rglob("*.[chS]")):
-            if not path.name.endswith(".mod.c"):  # kbuild's
-                found[str(path.relative_to(TOP))] = path.read_text()
+            below = path.relative_to(TOP)
+            if "tests" not in below.parts and not path.name.endswith(".mod.c"):  # kbuild's
+                found[str(below)] = path.read_text()
     return found
 
 

@@ -13,10 +13,8 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TREE / "tests" / "vm"))
-
-import fifo_figures  # noqa: E402
-import programs  # noqa: E402
+import fifo_figures
+from harness import programs
 
 NAMES = {"read 64": ("pipe", "FIFO"), "drain 64": ("pipe", "mapped FIFO"),
          "read 4096": ("pipe", "FIFO"), "drain 4096": ("pipe", "mapped FIFO"),

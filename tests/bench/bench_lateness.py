@@ -13,10 +13,8 @@ import time
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TREE / "tests" / "vm"))
-
-import figures  # noqa: E402
-from measure import (  # noqa: E402
+import figures
+from measure import (
     CONTEXT_CONDITIONS,
     LIMIT_NS,
     MAIN_CONDITIONS,

@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TREE / "tests" / "vm"))
-
-import figures  # noqa: E402
-from overhead import complaints, measure, table  # noqa: E402
+import figures
+from overhead import complaints, measure, table
 
 
 def main() -> int:

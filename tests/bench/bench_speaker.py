@@ -12,10 +12,8 @@ import tempfile
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TREE / "tests" / "vm"))
-
-import figures  # noqa: E402
-import speaker_quality as speaker  # noqa: E402
+import figures
+import speaker_quality as speaker
 
 
 def main() -> int:

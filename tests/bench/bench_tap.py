@@ -11,10 +11,8 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TREE / "tests" / "vm"))
-
-import figures  # noqa: E402
-from tap_figures import PORTS, judge_loop, measure, table  # noqa: E402
+import figures
+from tap_figures import PORTS, judge_loop, measure, table
 
 
 def main() -> int:

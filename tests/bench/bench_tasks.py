@@ -12,11 +12,9 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TREE / "tests" / "vm"))
-
-import figures  # noqa: E402
-from costs import EVENT_LIMIT, SHARE_TOLERANCE, costs, event_cost, linux_share  # noqa: E402
-from measure import LIMIT_NS, Case, complaints, measure_all, table  # noqa: E402
+import figures
+from costs import EVENT_LIMIT, SHARE_TOLERANCE, costs, event_cost, linux_share
+from measure import LIMIT_NS, Case, complaints, measure_all, table
 
 # Four tasks beside the measured one, a tenth of the CPU: see tests/vm/modules/taskset.
 BESIDE = ("a 20000 700000 0 0 2", "b 30000 1100000 0 0 3", "c 50000 1900000 0 0 4",

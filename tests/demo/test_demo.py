@@ -5,23 +5,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "vm")]
-
-import checks  # noqa: E402
-import drawings  # noqa: E402
-import measure  # noqa: E402
-import report  # noqa: E402
-import svg  # noqa: E402
-from model import slope, spectrum, speaker, wav  # noqa: E402
-from model.porttrace import Write  # noqa: E402
-from playing import Played  # noqa: E402
-from twins import TONE_HZ, Twin, tone  # noqa: E402
+import checks
+import drawings
+import measure
+import report
+import svg
+from model import slope, spectrum, speaker, wav
+from model.porttrace import Write
+from playing import Played
+from twins import TONE_HZ, Twin, tone
 
 SOUND = bytes((n * 37 + n * n) % 256 for n in range(4000))
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "examples/tap/midi.c"
+#include "examples/tap/kernel/midi.c"
 
 #define CHECK(cond)							\
 	do {								\

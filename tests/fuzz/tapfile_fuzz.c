@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "tests/unit/tap.h"
-#include "tools/tap/tapfile.c"
+#include "examples/tap/tests/tap.h"
+#include "examples/tap/host/tapfile.c"
 
 #define CHECK(cond)							\
 	do {								\

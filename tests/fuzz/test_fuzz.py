@@ -24,23 +24,21 @@ def test_nothing_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name, path, right, wrong", [
-    ("midi", "examples/tap/midi.c",  # the third data byte goes beside its array
+    ("midi", "examples/tap/kernel/midi.c",  # the third data byte goes beside its array
      "\tparser->have = 0;\n\tparser->fresh = false;\n\tif (", "\tparser->fresh = false;\n\tif ("),
-    ("midi", "examples/tap/midi.c",  # half a message is forgotten without being counted
+    ("midi", "examples/tap/kernel/midi.c",  # half a message is forgotten without being counted
      "parser->stats.broken += parser->have + parser->fresh;", ""),
-    ("tapfile", "tools/tap/tapfile.c",  # the last line has no end
+    ("tapfile", "examples/tap/host/tapfile.c",  # the last line has no end
      "while (from < end && *from != c)", "while (*from != c)"),
-    ("tapfile", "examples/tap/params.c",  # the loop has a limit that the file's reader has not
+    ("tapfile", "examples/tap/kernel/params.c",  # the loop has a limit that the file's reader has not
      "if (index > list->count)", "if (index > 1)"),
-    ("tapfile", "examples/tap/engine.c",  # what sounds at the end is left so
+    ("tapfile", "examples/tap/kernel/engine.c",  # what sounds at the end is left so
      "if (silence(engine, now_ns, out))", "if (0)"),
 ], ids=["array", "count", "end", "limit", "silence"])
 def test_a_planted_defect_is_found(tmp_path: Path, name: str, path: str, right: str, wrong: str
                                    ) -> None:
-    for folder in ("examples/tap", "kernel/include/rt", "tests/fuzz", "tools/tap"):
+    for folder in ("examples/tap", "kernel/include/rt", "tests/fuzz"):
         shutil.copytree(TOP / folder, tmp_path / folder)
-    (tmp_path / "tests/unit").mkdir()
-    shutil.copy(TOP / "tests/unit/tap.h", tmp_path / "tests/unit")
     text = (tmp_path / path).read_text()
     assert text.count(right) == 1
     (tmp_path / path).write_text(text.replace(right, wrong))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
 
-import guest  # noqa: E402
-import ownkernel  # noqa: E402
+import guest
+import ownkernel
 
 SUITE = """// SPDX-License-Identifier: GPL-2.0
 #include <kunit/test.h>

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[2] / "userland/python/src"
-sys.path.insert(0, str(PACKAGE))
+from tactus.machine import KernelLog, Machine
 
-from tactus.machine import KernelLog, Machine  # noqa: E402
+PACKAGE = Path(__file__).resolve().parents[2] / "userland/python/src"
 
 RELEASE = "6.1.0-fake-amd64"
 

@@ -2,7 +2,7 @@
 """`tactus play` on a fake driver: files in place of its sysfs files and of its FIFO.
 
 sox is the real one, or a script in its place, called a fake where it is. The real driver is
-played in tests/vm/test_play_device.py.
+played in examples/speaker/tests/test_play_device.py.
 """
 from __future__ import annotations
 
@@ -194,15 +194,14 @@ def test_a_bar_in_a_terminal(driver: FakeMachine, sound: Path) -> None:
     """With rich, on a console of its own; the result still goes to the standard output."""
     pytest.importorskip("rich")
     ours, theirs = pty.openpty()
-    script = ("import sys; from pathlib import Path; sys.path[:0] = sys.argv[1:3]; "
+    script = ("import sys; from pathlib import Path; "
               "from fakes import FakeMachine; from tactus import cli; "
-              "m = FakeMachine.__new__(FakeMachine); m.root = Path(sys.argv[3]); "
-              "sys.exit(cli.main(['play', sys.argv[4]], m))")
+              "m = FakeMachine.__new__(FakeMachine); m.root = Path(sys.argv[1]); "
+              "sys.exit(cli.main(['play', sys.argv[2]], m))")
     done = subprocess.run(
-        [sys.executable, "-c", script, str(PACKAGE), str(Path(__file__).parent),
-         str(driver.root), str(sound)],
+        [sys.executable, "-c", script, str(driver.root), str(sound)],
         stdout=subprocess.PIPE, stderr=theirs, text=True, check=False,
-        env=os.environ | {"TERM": "xterm"})
+        env=os.environ | {"TERM": "xterm", "PYTHONPATH": f"{PACKAGE}:{Path(__file__).parent}"})
     drawn = b""
     while select.select([ours], [], [], 0.2)[0]:
         drawn += os.read(ours, 4096)

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 
 import figures
-import programs
+from harness import programs
 
 # Instructions.
 SWITCH_LIMIT = 250

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import figures
-import programs
+from harness import programs
 from figures import MeasureError
 
 # The promise, under every condition but the control.

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import figures
-import programs
+from harness import programs
 from figures import MeasureError
 
 # The promise: against the rate before tactus came, in 10^-9, and off the straight line, in ns.

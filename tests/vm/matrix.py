@@ -32,13 +32,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import measure  # noqa: E402
-import programs  # noqa: E402
-from bench import kernels  # noqa: E402
-from bench.common import TREE, BenchError  # noqa: E402
-from truth import found_sites, true_sites  # noqa: E402
+import measure
+from harness import programs
+from bench import kernels
+from bench.common import TREE, BenchError
+from truth import found_sites, true_sites
 
 VM = Path(__file__).resolve().parent / "vm"
 OUT = TREE / "out" / "matrix.json"

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import figures
-import programs
+from harness import programs
 from figures import MeasureError
 
 Kind = Literal["task", "tick", "hrtimer"]

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import figures
-import programs
+from harness import programs
 from figures import MeasureError
 
 # The promise: how much more Linux may execute, in per cent, with the pipeline on and no tasks.

@@ -4,7 +4,7 @@ refused left nothing changed; and that policies are changed only when everything
 
 from __future__ import annotations
 
-from vmrun import Vm
+from harness.vmrun import Vm
 
 ADD = """
 P=/sys/module/taskset/parameters

@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,9 +16,8 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 VM = HERE / "vm"
-sys.path.insert(0, str(HERE))
 
-from bench import apt, chroot, common, console, initrd, kernels, modules  # noqa: E402
+from bench import apt, chroot, common, console, initrd, kernels, modules
 
 
 def vm_words(*words: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

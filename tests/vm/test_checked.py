@@ -9,17 +9,14 @@ complaint with 125, which fails the test. Each checker has a control that it mus
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
-import programs
+from harness import programs
 from figures import UART
-from vmrun import Result, Vm
+from harness.vmrun import Result, Vm
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "kunit"))
-import ownkernel  # noqa: E402
+import ownkernel
 
 # Loading and unloading twice; RT tasks, timers and interrupts, FIFOs, policies, the load.
 RUN = """

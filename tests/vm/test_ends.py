@@ -11,9 +11,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import programs
+from harness import programs
 import pytest
-from vmrun import VM, Result, Vm
+from harness.vmrun import VM, Result, Vm
 
 RT = "tactus rt_latency period_us=100"
 INERT = "tactus: inert: Linux has its interrupts back"

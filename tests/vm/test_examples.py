@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conftest import Vm
+from harness.vmrun import Vm
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

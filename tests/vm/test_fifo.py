@@ -12,10 +12,10 @@ import re
 import pytest
 
 import fifo_figures
-import programs
+from harness import programs
 
 MODULES = "tactus_core tactus rtfifo fifo_test"
-CASES = re.findall(r"TEST\((\w+)\),", (programs.HERE / "fifo_check" / "fifo_check.c").read_text())
+CASES = re.findall(r"TEST\((\w+)\),", (programs.source("fifo_check") / "fifo_check.c").read_text())
 
 
 @pytest.fixture(scope="module", params=[

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-import programs
+from harness import programs
 import pytest
 
 MODULES = "tactus_core tactus rtfifo fifo_test alloc_fail"

@@ -7,8 +7,8 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-import programs
-from vmrun import Result, Vm
+from harness import programs
+from harness.vmrun import Result, Vm
 
 SSE, X87, AVX = range(3)
 NEAREST, DOWN, UP, ZERO = range(4)

@@ -13,7 +13,7 @@ import pytest
 
 import test_task
 from measure import LIMIT_NS, Case, complaints, measure_all, table
-from vmrun import Result, Vm, skip_without_chroot
+from harness.vmrun import Result, Vm, skip_without_chroot
 
 # Jobs that only an interrupt ends: they would keep the CPU for good.
 ENDLESS = {"watchdog", "delete_running_from_timer", "remote_running"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import mutant
 import pytest
 from test_ledger import EDU, balanced, books
-from vmrun import Vm, skip_without_chroot
+from harness.vmrun import Vm, skip_without_chroot
 
 # Interrupts of both kinds go to CPU 1, and are raised when it is about to give them away.
 DYING = """

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 import mutant
-import programs
+from harness import programs
 import pytest
-from vmrun import Result, Vm
+from harness.vmrun import Result, Vm
 
 SECONDS = 0.15
 SCRIPT = f"""

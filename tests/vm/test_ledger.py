@@ -10,7 +10,7 @@ from pathlib import Path
 
 import mutant
 import pytest
-from vmrun import Vm
+from harness.vmrun import Vm
 
 EDU = "-device edu -device edu"
 # A probe on the function that each stopped CPU runs to switch over. On the way off its hits come

@@ -10,9 +10,9 @@ import re
 
 import pytest
 
-import programs
+from harness import programs
 from figures import UART
-from vmrun import Vm
+from harness.vmrun import Vm
 
 ACTIVE = "tactus_core tactus"
 PREEMPTION = [pytest.param("none", marks=pytest.mark.slow),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from truth import found_sites
-from vmrun import skip_without_chroot
+from harness.vmrun import skip_without_chroot
 
 from matrix import TESTED, Row, check, functions, table
 

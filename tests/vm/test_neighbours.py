@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 
-import programs
+from harness import programs
 import pytest
 from test_ledger import EDU, balanced, books
-from vmrun import Vm
+from harness.vmrun import Vm
 
 
 def figures(text: str, start: str) -> dict[str, int]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import mutant
 import pytest
 from test_ledger import EDU, balanced, books
-from vmrun import Result, Vm
+from harness.vmrun import Result, Vm
 
 SCRIPT = """
 cd /sys/kernel

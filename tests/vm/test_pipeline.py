@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from vmrun import skip_without_chroot
+from harness.vmrun import skip_without_chroot
 
 LOAD_ALL = "tactus tactus_rm rtfifo"
 RTC_HZ = 8192

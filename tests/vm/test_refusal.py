@@ -8,15 +8,13 @@ from __future__ import annotations
 import errno
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests/kunit"))
 
-import ownkernel  # noqa: E402
+import ownkernel
 
 pytestmark = pytest.mark.slow
 

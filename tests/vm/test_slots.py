@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from truth import found_sites, true_sites
-from vmrun import skip_without_chroot
+from harness.vmrun import skip_without_chroot
 
 VM = Path(__file__).resolve().parent / "vm"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from vmrun import Result, Vm
+from harness.vmrun import Result, Vm
 
 TESTS = Path(__file__).parent / "modules" / "task_test" / "task_test.h"
 MODULES = "tactus_core tactus task_test"

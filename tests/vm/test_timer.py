@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-import programs
+from harness import programs
 from measure import LIMIT_NS, MAIN_CONDITIONS, PIT_LIMIT_NS, Case, Kind, complaints, measure_all, table
 
 # How often the interrupts 0 and LOC came during ten naps, and how long that took.

@@ -5,12 +5,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import programs
+from harness import TOP
 
 from bench.apt import Apt
 from bench.common import cache_dir, locked
 
-TOP = programs.HERE.parent.parent
 RULE = TOP / "userland/udev/70-tactus.rules"
 GROUP = 4711
 SCRIPT = f"""

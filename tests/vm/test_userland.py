@@ -8,12 +8,11 @@ import subprocess
 from pathlib import Path
 
 import guest_python
-import programs
+from harness import TOP, programs
 import pytest
 
 MODULES = "tactus_core tactus rtfifo fifo_test"
-TOP = programs.HERE.parent.parent
-SCRIPT = programs.HERE / "fifo_python.py"
+SCRIPT = Path(__file__).with_name("fifo_python.py")
 CASES = re.search(r"^CASES = \[(.*)\]", SCRIPT.read_text(), re.M)[1].split(", ")
 
 
@@ -36,7 +35,7 @@ def test_librtf(vm, tmp_path: Path) -> None:
     assert pkg_config(prefix, "--modversion") == ["0.1.0"]
     program = tmp_path / "librtf_check"
     subprocess.run(["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program,
-                    programs.HERE / "librtf_check.c", *pkg_config(prefix, "--cflags", "--libs"),
+                    programs.source("librtf_check"), *pkg_config(prefix, "--cflags", "--libs"),
                     "-Wl,-rpath,/lib"], check=True)
     library = prefix / "lib/librtf.so.0"
     done = vm("./librtf_check", modules=MODULES,

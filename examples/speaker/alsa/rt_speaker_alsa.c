@@ -31,7 +31,7 @@
 
 #include <rt/fifo.h>
 
-#include "../speaker/rt_speaker.h"
+#include "../kernel/rt_speaker.h"
 
 #define RATE_MIN_HZ 4000
 #define RATE_MAX_HZ 48000

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The speech that pcsp.py plays by snd-pcsp, by rt_speaker: same kernel, load and judge.
 
-    PYTHONPATH=tests:tests/vm /usr/bin/python3 -m compare idle load irqoff
+    tests/vm/python -m compare idle load irqoff
 
 Values come from the emulator's trace, times from the driver's stamps (speaker_quality.py).
 """
@@ -16,16 +16,14 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import figures  # noqa: E402
-import measure  # noqa: E402
-import playing  # noqa: E402
-import programs  # noqa: E402
-import speaker_quality  # noqa: E402
-from model import quality, speaker  # noqa: E402
-from model.porttrace import Capture, TraceError  # noqa: E402
+import figures
+import measure
+import playing
+from harness import programs
+import speaker_quality
+from model import quality, speaker
+from model.porttrace import Capture, TraceError
 
 MODES = {"slope": ("mode=slope clock=task", 8192), "sigma": ("mode=sigma", 32_000),
          "pwm": ("mode=pwm", 16_384)}

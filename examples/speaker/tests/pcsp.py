@@ -2,11 +2,11 @@
 """Play speech by Linux's own snd-pcsp on a stock kernel and judge what the speaker did.
 
 The port writes come from outside of the guest; their times from a probe on the driver's
-timer function (tests/vm/modules/stamp_calls), the n-th call being the n-th group of
-writes. Tactus is not loaded. The wave is rebuilt by tests/model/pit.py and compared with the
-original by tests/model/quality.py, as rt_speaker's is.
+timer function (examples/speaker/tests/modules/stamp_calls), the n-th call being the n-th group of
+writes. Tactus is not loaded. The wave is rebuilt by examples/speaker/model/pit.py and compared with the
+original by examples/speaker/model/quality.py, as rt_speaker's is.
 
-    PYTHONPATH=tests:tests/vm /usr/bin/python3 -m pcsp idle load irqoff
+    tests/vm/python -m pcsp idle load irqoff
 """
 
 from __future__ import annotations
@@ -22,15 +22,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import figures  # noqa: E402
-import measure  # noqa: E402
-import playing  # noqa: E402
-import programs  # noqa: E402
-from model import pit, quality  # noqa: E402
-from model.porttrace import Capture, TraceError, Write  # noqa: E402
+import figures
+import measure
+import playing
+from harness import VM, programs
+from model import pit, quality
+from model.porttrace import Capture, TraceError, Write
 
 FRAME_HZ = 37_286
 """What the driver asks for; it plays every second frame."""
@@ -108,7 +106,7 @@ def play(sound: Path, condition: measure.Condition, *, out: Path, seconds: float
     (out / "frames").write_bytes(data)
     # Samples that come late are played late: under load the play takes longer than the sound.
     room_s = seconds * (1 if condition == "idle" else 1.6) + 0.6
-    command = [str(HERE / "vm"), "run", f"--kernel={kernel}", "--flavour=generic", "--icount",
+    command = [str(VM), "run", f"--kernel={kernel}", "--flavour=generic", "--icount",
                f"--timeout={timeout_s:g}", f"--log={out / 'console.log'}"]
     command += [f"--put={out / 'frames'}:/root/frames", f"--put={programs.build('pcm_play')}"]
     command += [f"--put={programs.build('load')}", f"--get=/tmp/calls:{out / 'calls'}"]

@@ -7,7 +7,7 @@ The tests and the demo play through here, so that they judge the same thing:
     problems = result.problems()
 
 The port writes come from outside of the guest, their times from the driver's stamps; how
-they are joined and judged is in tests/model.
+they are joined and judged is in examples/speaker/model.
 """
 
 from __future__ import annotations
@@ -15,19 +15,16 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-TREE = HERE.parent.parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+TREE = Path(__file__).resolve().parents[3]
 
-import figures  # noqa: E402
-import measure  # noqa: E402
-import programs  # noqa: E402
-from model import speaker  # noqa: E402
-from model.porttrace import Capture, TraceError, Write  # noqa: E402
+import figures
+import measure
+from harness import VM, programs
+from model import speaker
+from model.porttrace import Capture, TraceError, Write
 
 MAX_DEVIATION_NS = 1000
 """How far an interval between two writes may be from 1/8192 s."""
@@ -160,7 +157,7 @@ def play(
     seconds = len(data) / speaker.RATE_HZ + 0.6
     out.mkdir(parents=True, exist_ok=True)
     stamps_file = out / "stamps"
-    command = [str(HERE / "vm"), "run", f"--kernel={kernel}", f"--flavour={flavour}"]
+    command = [str(VM), "run", f"--kernel={kernel}", f"--flavour={flavour}"]
     # Busy: an emulated CPU that halts loses ticks of the clock, by a fault of the emulator.
     command += ["--icount", "--busy", f"--timeout={timeout_s:g}", f"--log={out / 'console.log'}"]
     command += [f"--put={sound}:/root/sound", f"--get=/tmp/stamps:{stamps_file}"]

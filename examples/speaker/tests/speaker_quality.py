@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """How good the speaker driver's sound is, and how punctual, on the bench in virtual time.
 
-    /usr/bin/python3 tests/vm/speaker_quality.py speech      coherence SNR of each mode
-    /usr/bin/python3 tests/vm/speaker_quality.py tone        the pitch of 1000 Hz
-    /usr/bin/python3 tests/vm/speaker_quality.py timing      the ticks, idle, under load, interrupts off
+    tests/vm/python -m speaker_quality speech      coherence SNR of each mode
+    tests/vm/python -m speaker_quality tone        the pitch of 1000 Hz
+    tests/vm/python -m speaker_quality timing      the ticks, idle, under load, interrupts off
 
 Values come from the emulator's trace of port writes, times from the driver's stamps; both sides
-must agree on every write (tests/model/speaker.py). The wave that these writes make at these times
-is rebuilt by a model of the timer (tests/model/pit.py) and compared with the file as sox
-decodes it (tests/model/quality.py).
+must agree on every write (examples/speaker/model/speaker.py). The wave that these writes make at these times
+is rebuilt by a model of the timer (examples/speaker/model/pit.py) and compared with the file as sox
+decodes it (examples/speaker/model/quality.py).
 """
 
 from __future__ import annotations
@@ -22,16 +22,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import figures  # noqa: E402
-import measure  # noqa: E402
-import playing  # noqa: E402
-import programs  # noqa: E402
-from figures import MeasureError  # noqa: E402
-from model import pit, quality, speaker  # noqa: E402
-from model.porttrace import Capture, TraceError, Write  # noqa: E402
+import figures
+import measure
+import playing
+from harness import programs
+from figures import MeasureError
+from model import pit, quality, speaker
+from model.porttrace import Capture, TraceError
 
 STATS = "/sys/module/rt_speaker/stats"
 _STAMPS_FIFO = 1

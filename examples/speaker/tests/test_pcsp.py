@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import pcsp  # noqa: E402
-import playing  # noqa: E402
-from model import pit  # noqa: E402
-from model.porttrace import TraceError, Write  # noqa: E402
+import pcsp
+import playing
+from model import pit
+from model.porttrace import TraceError, Write
 
 GROUP = [Write(0x61, 0x33), Write(0x42, 30), Write(0x61, 0x32)]
 

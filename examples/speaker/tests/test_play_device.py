@@ -6,17 +6,14 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import guest_python
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from model import porttrace  # noqa: E402
+from model import porttrace
 
 SECONDS = 0.5
 CONTROL = "/sys/module/rt_speaker/control"

@@ -9,22 +9,19 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import playing  # noqa: E402
-import programs  # noqa: E402
-from model import porttrace, slope, speaker  # noqa: E402
-from model.porttrace import TraceError, Write  # noqa: E402
+import playing
+from harness import VM, programs
+from model import porttrace, slope, speaker
+from model.porttrace import TraceError, Write
 
-TREE = HERE.parent.parent
+TREE = Path(__file__).resolve().parents[3]
 RT = "tactus_core tactus rtfifo"
 # Waits until FIFO 0 has been played, as long as it may take on a host with other things to do.
 DRAIN = """until [ "$(awk '$1 == 0 { print $3 }' /sys/kernel/tactus/fifos)" = 0 ]; do sleep 0.05; done;"""
@@ -181,7 +178,7 @@ def test_an_old_program_needs_one_line_of_kbuild(tmp_path: Path) -> None:
     (tmp_path / "old.c").write_bytes(text)
     include = "include $(TACTUS)/kernel/include/v05/v05.mk"
     (tmp_path / "Kbuild").write_text(f"obj-m := old.o\n{include}\n")
-    command = [str(HERE / "vm"), "build", str(tmp_path)]
+    command = [str(VM), "build", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr

@@ -7,7 +7,6 @@ import re
 import shlex
 import struct
 import subprocess
-import sys
 import wave
 from itertools import accumulate
 from pathlib import Path
@@ -15,11 +14,9 @@ from typing import Any
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import programs  # noqa: E402
-from model import porttrace  # noqa: E402
+from harness import programs
+from model import porttrace
 
 RATE_HZ = 8192
 FRAMES = 3 * 1024

@@ -10,7 +10,6 @@ import re
 import shlex
 import struct
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,13 +18,11 @@ from typing import Any
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import programs  # noqa: E402
-import speaker_quality  # noqa: E402
-from model import quality, speaker  # noqa: E402
-from model.porttrace import Capture  # noqa: E402
+from harness import programs
+import speaker_quality
+from model import quality, speaker
+from model.porttrace import Capture
 
 RT = "tactus_core tactus rtfifo"
 CONTROL, STATS = "/sys/module/rt_speaker/control", "/sys/module/rt_speaker/stats"

@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How good the speaker driver's sound is, by tests/vm/speaker_quality.py, and that it can be told."""
+"""How good the speaker driver's sound is, by examples/speaker/tests/speaker_quality.py, and that it can be told."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import shlex
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import playing  # noqa: E402
-import programs  # noqa: E402
-import speaker_quality  # noqa: E402
-from model import pit, quality, speaker  # noqa: E402
-from model.porttrace import Capture, Write  # noqa: E402
+import playing
+from harness import programs
+import speaker_quality
+from model import pit, quality, speaker
+from model.porttrace import Capture, Write
 
 Vm = Callable[..., Any]
 

@@ -2,9 +2,9 @@
 /* Codings, change of rate and modulation of examples/speaker. */
 #include <math.h>
 #include "check.h"
-#include "examples/speaker/codec.c"
-#include "examples/speaker/resample.c"
-#include "examples/speaker/modulate.c"
+#include "examples/speaker/kernel/codec.c"
+#include "examples/speaker/kernel/resample.c"
+#include "examples/speaker/kernel/modulate.c"
 
 #define SECONDS 2
 

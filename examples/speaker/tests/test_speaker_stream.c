@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Headers in any pieces, and from bytes to samples, of examples/speaker. */
 #include "check.h"
-#include "examples/speaker/au.c"
-#include "examples/speaker/codec.c"
-#include "examples/speaker/resample.c"
-#include "examples/speaker/stream.c"
+#include "examples/speaker/kernel/au.c"
+#include "examples/speaker/kernel/codec.c"
+#include "examples/speaker/kernel/resample.c"
+#include "examples/speaker/kernel/stream.c"
 
 static u8 file[4096];
 static u32 file_bytes;

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import playing  # noqa: E402
-import twins  # noqa: E402
+import playing
+import twins
 
 
 @pytest.mark.slow

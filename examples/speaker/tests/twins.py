@@ -4,9 +4,9 @@
 The program is the thesis's Figure 2.1 (examples/speaker/naive.c), on the kernel before
 Tactus is loaded; the driver plays the same square wave from a mu-law file. Both are heard
 from outside of the guest, both stamp their writes, and both are joined and judged by the same
-code (tests/model).
+code (examples/speaker/model).
 
-    PYTHONPATH=tests:tests/vm python3 -m twins        prints what the demo shows
+    tests/vm/python -m twins        prints what the demo shows
 """
 
 from __future__ import annotations
@@ -20,16 +20,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-TREE = HERE.parent.parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+TREE = Path(__file__).resolve().parents[3]
 
-import figures  # noqa: E402
-import measure  # noqa: E402
-import playing  # noqa: E402
-import programs  # noqa: E402
-from model import speaker  # noqa: E402
-from model.porttrace import Capture, TraceError  # noqa: E402
+import figures
+import measure
+import playing
+from harness import VM, programs
+from model import speaker
+from model.porttrace import Capture, TraceError
 
 TICKS = 8
 """Of the driver's clock, in each half of the tone's period."""
@@ -124,10 +122,10 @@ def play(out: Path, *, kernel: str = "6.1", flavour: str = "cloud",
     sound = out / "tone"
     sound.write_bytes(tone(_SECONDS["driver load"]))
     names = {name: out / name.replace(" ", "-") for name in _SECONDS}
-    command = [str(HERE / "vm"), "run", f"--kernel={kernel}", f"--flavour={flavour}"]
+    command = [str(VM), "run", f"--kernel={kernel}", f"--flavour={flavour}"]
     command += ["--icount", "--busy", f"--timeout={timeout_s:g}", f"--log={out / 'console.log'}"]
     command += [f"--put={sound}:/root/tone", f"--put={programs.build('load')}"]
-    command += [f"--put={programs.build('naive', TREE / 'examples' / 'speaker')}"]
+    command += [f"--put={programs.build('naive')}"]
     command += [f"--get=/tmp/{path.name}:{path}" for path in names.values()]
     command += [f"--modules={figures.RAM_DISK}"]
     command += ["--with-modules=tactus_core tactus rtfifo rt_speaker"]

@@ -22,7 +22,7 @@
 #include <sound/initval.h>
 #include <sound/rawmidi.h>
 
-#include "bridge.h"
+#include "../kernel/bridge.h"
 
 #define CHUNK_BYTES 32
 

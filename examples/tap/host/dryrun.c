@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "engine.h"
+#include "../kernel/engine.h"
 #include "tapfile.h"
 
 struct dry {

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "params.h"
+#include "../kernel/params.h"
 
 #define TAPFILE_STRINGS (TAP_PARAMS - TAP_P_ARRAYS_END)
 #define TAPFILE_STRING_MAX 200

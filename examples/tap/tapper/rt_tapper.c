@@ -20,7 +20,7 @@
 #include <rt/task.h>
 #include <rt/time.h>
 
-#include "../tap/far.h"
+#include "../kernel/far.h"
 #include "tapper.h"
 
 #define NOTE_OFF 0x80

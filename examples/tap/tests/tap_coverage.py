@@ -3,14 +3,11 @@
 """How often tap-report's 95 % intervals hold the truth, for series of several lengths (docs/tap.md)."""
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "userland/python/src"))
 
-from tactus.tap import timing  # noqa: E402
+from tactus.tap import timing
 
 COUNTS = (40, 60, 100, 200, 500)
 SDS_S = ((0.010, 0.005), (0.025, 0.005), (0.010, 0.010))  # timekeeper, motor

@@ -16,7 +16,7 @@ MOST_TAPS = 2000
 
 
 def program() -> str:
-    return hostprogram.find("tactus-tapfile", "TACTUS_TAPFILE", "tools/tap/main.c", "tapfile")
+    return hostprogram.find("tactus-tapfile", "TACTUS_TAPFILE", "examples/tap/host/main.c", "tapfile")
 
 
 def run(path: Path, lines: list[str]) -> Trial:

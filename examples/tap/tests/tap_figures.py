@@ -13,7 +13,7 @@ delay that the loop adds to an answer is measured beside it.
 Ports: ``wire`` (in memory), ``uart`` (an emulated 16550 with its internal loop). Conditions:
 ``idle``, ``load``, ``irqoff`` as in measure.py. Two controls must fail: ``poll``, whose output is
 looked at every 10 ms only, on the wire, and ``twin``, the same loop as a SCHED_FIFO process on the
-UART of Linux's driver (tests/vm/tap_twin.c), while interrupts are off for 20 ms at a time.
+UART of Linux's driver (examples/tap/tests/tap_twin.c), while interrupts are off for 20 ms at a time.
 
 ``delay`` is another test: keys tapped on the far one of two joined UARTs are answered after 0, 75
 and 275 ms.
@@ -34,10 +34,9 @@ from typing import Any, Literal, get_args
 
 import figures
 import measure as lateness
-import programs
+from harness import programs
 
-sys.path.append(str(figures.TREE / "userland/python/src"))
-from tactus.tap.records import RECORD, Figure, Kind, Record, unpack  # noqa: E402
+from tactus.tap.records import RECORD, Figure, Kind, Record, unpack
 
 Port = Literal["wire", "uart"]
 Condition = Literal["idle", "load", "irqoff"]
@@ -421,7 +420,7 @@ def judge_twin(worst_us: dict[str, float]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``python3 tests/vm/tap_figures.py wire uart``."""
+    """Measure from the command line: ``tests/vm/python -m tap_figures wire uart``."""
     parser = figures.parser("Measure the tap loop on the bench: the paper's loop test.")
     parser.add_argument("tests", nargs="+", choices=(*PORTS, "poll", "twin", "delay"))
     parser.add_argument("--condition", action="append", choices=CONDITIONS,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The tap loop with a clock that only its tests move, and room for all its records. */
 #include "check.h"
-#include "tests/unit/tap.h"
+#include "examples/tap/tests/tap.h"
 
 #define RIG_RECORDS 200000
 #define RIG_START 123456789ULL		/* no time of a record may depend on it */

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../examples/tap/params.h"
+#include "../kernel/params.h"
 
 #define SCALAR(name, type, ...) { #name, TAP_P_##name, TAP_TYPE_##type },
 #define ARRAY(name, ...) { #name, TAP_P_##name, TAP_TYPE_ARRAY },

@@ -10,7 +10,7 @@
  *
  *	inputs=1000 mean_ns=960123 max_ns=974000
  *
- * It does what examples/tap/loop.c does, in the same order, at the same pace (an emulated UART
+ * It does what examples/tap/kernel/loop.c does, in the same order, at the same pace (an emulated UART
  * has none of its own), and sleeps in ppoll() until input comes or a byte may be sent.
  *
  * Exit status: 0; 1 something failed; 2 usage.

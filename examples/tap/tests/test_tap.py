@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import programs
+from harness import programs
 import tap_figures as tap
 
 Vm = Callable[..., Any]

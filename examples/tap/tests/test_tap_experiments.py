@@ -13,7 +13,7 @@ from tactus.tap.records import Figure, Kind
 from tactus.tap.tapper import TapperParams
 from tactus.tap.trial import Trial
 
-FOLDER = Path(__file__).resolve().parents[2] / "examples/tap/experiments"
+FOLDER = Path(__file__).resolve().parents[1] / "experiments"
 FILES = sorted(FOLDER.glob("*.ftap"))
 MS = 10**6
 SECURE = TapperParams(timekeeper_sd_ns=4 * MS, motor_sd_ns=2 * MS)

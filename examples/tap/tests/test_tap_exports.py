@@ -18,7 +18,7 @@ from tactus.tap import exports
 from tactus.tap.records import FLAG_OUT, MESSAGES, NO_SOURCE, Kind, Record
 from tactus.tap.trial import About, Trial, TrialFile, read_trial
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 ABOUT = About("sync", 3, 1, 1_750_000_000_000_000_000, "6.1.0-fake", "pipeline", "wire",
               "MSPB 500\nMETRON_ON 1\n", {"MSPB": 500, "METRON_ON": 1}, software="0.1.0")
 

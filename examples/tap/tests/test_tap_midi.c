@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The MIDI parser: whole messages out of any stream, and every byte accounted for. */
 #include "check.h"
-#include "examples/tap/midi.c"
+#include "examples/tap/kernel/midi.c"
 
 static struct midi_parser parser;
 static struct midi_message got[4096];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When bytes leave for a port: examples/tap/pace.h. */
+/* When bytes leave for a port: examples/tap/kernel/pace.h. */
 #include "check.h"
-#include "../../examples/tap/pace.h"
+#include "examples/tap/kernel/pace.h"
 
 #define BYTE 320000
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table of parameters, sets of values, commands, and the queue of what is to be sent. */
 #include "check.h"
-#include "examples/tap/params.c"
-#include "examples/tap/queue.c"
+#include "examples/tap/kernel/params.c"
+#include "examples/tap/kernel/queue.c"
 
 static struct tap_params set, before;
 

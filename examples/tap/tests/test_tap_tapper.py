@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The simulated tapper: the kernel's (examples/tapper/tapper.h) and Python's are one, and normal."""
+"""The simulated tapper: the kernel's (examples/tap/tapper/tapper.h) and Python's are one, and normal."""
 from __future__ import annotations
 
 import os
@@ -17,13 +17,13 @@ from fakes import PACKAGE
 from tactus.tap.farend import FarEnd
 from tactus.tap.tapper import Tapper, TapperParams
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 MS = 10**6
 
 # Reads parameters and tones (ns); prints the tap times up to the count that is asked for.
 DRIVER = r"""
 #include <stdio.h>
-#include "examples/tapper/tapper.h"
+#include "examples/tap/tapper/tapper.h"
 int main(void)
 {
 	struct tapper_params p;

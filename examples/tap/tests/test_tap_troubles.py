@@ -24,7 +24,7 @@ from tactus.tap.experiment import Experiment, read_experiment
 from tactus.tap.records import Command, Op
 from tactus.tap.trial import read_trial
 
-FILE = Path(__file__).resolve().parents[2] / "examples/tap/experiments/sync_continuation.ftap"
+FILE = Path(__file__).resolve().parents[1] / "experiments/sync_continuation.ftap"
 STEM = "task-synccontinuation_run-01"
 RECORDS = FakeLoop(taps=40).records()
 

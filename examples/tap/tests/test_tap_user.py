@@ -24,7 +24,7 @@ from tactus.tap.records import Kind
 from tactus.tap.trial import Trial, read_trial
 
 pytestmark = pytest.mark.slow
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 EXPERIMENTS = TOP / "examples/tap/experiments"
 MODULES = "tactus_core tactus rtfifo rt_tap rt_tapper"
 
@@ -82,7 +82,7 @@ def tools(folder: Path) -> dict[str | Path, str]:
 @pytest.fixture(scope="module")
 def run(vm_module, tmp_path_factory: pytest.TempPathFactory) -> Run:
     put = tools(tmp_path_factory.mktemp("python"))
-    put |= {TOP / "tests/vm/tap_guest.py": "/root/tap_guest.py"}
+    put |= {TOP / "examples/tap/tests/tap_guest.py": "/root/tap_guest.py"}
     done = vm_module(SCRIPT, modules="tactus_core tactus rtfifo rt_tap", with_modules="rt_tapper",
                      icount=True, put=put, timeout=600, check=False,
                      get=[f"/root/{name}" for name in ("out", "killed", "stopped", "early", "full",

@@ -17,7 +17,7 @@ from tactus.tap.records import (
     COMMAND, FLAG_OUT, MAGIC, NO_SOURCE, RECORD, Figure, Kind, Reason, Record, unpack)
 from tap_oracle import MS, Event, Oracle
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 MANUAL = """
 # The example of FTAP's manual; comments and blank lines do not count.
 TITLE   A trial, "quoted" \\ and é
@@ -35,7 +35,7 @@ TRIGGER 3 M 92 END_EXP 0
 
 
 def program() -> str:
-    return hostprogram.find("tactus-tapfile", "TACTUS_TAPFILE", "tools/tap/main.c", "tapfile")
+    return hostprogram.find("tactus-tapfile", "TACTUS_TAPFILE", "examples/tap/host/main.c", "tapfile")
 
 
 def complaints(tmp_path: Path, text: str | bytes) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from vmrun import KERNELS, Vm, run_vm
+from .vmrun import KERNELS, Vm, run_vm
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Static C programs of this folder and of the examples, compiled on the host for the guest."""
+"""Static C programs of the tests and of the examples, compiled on the host for the guest."""
 
 from __future__ import annotations
 
@@ -8,24 +8,35 @@ import subprocess
 import threading
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-BUILD = HERE.parent.parent / "build" / "host"
-HEADERS = HERE.parent.parent / "kernel" / "include"
+from . import TOP
+
+BUILD = TOP / "build" / "host"
+HEADERS = TOP / "kernel" / "include"
+FOLDERS = ("tests/vm", "tests/vm/*", "examples/*", "examples/*/tests")
 COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}"]
 
 
-def build(name: str, folder: Path = HERE) -> Path:
+def source(name: str) -> Path:
+    """NAME.c, or the folder NAME with such a file; it lies beside the tests that use it."""
+    found = {path.parent if path.parent.name == name else path for folder in FOLDERS
+             for path in (*TOP.glob(f"{folder}/{name}.c"), *TOP.glob(f"{folder}/{name}/{name}.c"))}
+    if len(found) != 1:
+        raise LookupError(f"there must be one program {name}, not {len(found)}: {sorted(found)}")
+    return found.pop()
+
+
+def build(name: str) -> Path:
     """The program made of NAME.c or of the C files in the folder NAME, compiled if stale."""
-    single = folder / f"{name}.c"
-    inputs = [single] if single.exists() else sorted((folder / name).iterdir())
+    origin = source(name)
+    inputs = sorted(origin.iterdir()) if origin.is_dir() else [origin]
     program = BUILD / name
-    newest = max(source.stat().st_mtime for source in inputs)
+    newest = max(path.stat().st_mtime for path in inputs)
     if program.exists() and program.stat().st_mtime >= newest:
         return program
     BUILD.mkdir(parents=True, exist_ok=True)
     # Several runs and threads may want it at once: each makes its own, the last in place wins.
     fresh = BUILD / f".{name}.{os.getpid()}.{threading.get_ident()}"
-    sources = [str(source) for source in inputs if source.suffix == ".c"]
+    sources = [str(path) for path in inputs if path.suffix == ".c"]
     subprocess.run([*COMPILE, "-o", str(fresh), *sources], check=True)
     fresh.replace(program)
     return program

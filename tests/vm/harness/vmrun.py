@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One run of the command `tests/vm/vm`, for tests; conftest.py hands it out as a fixture."""
+"""One run of the command `tests/vm/vm`, for tests; fixtures.py hands it out as a fixture."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 from bench import chroot, kernels
 
-HERE = Path(__file__).resolve().parent
-VM = HERE / "vm"
+from . import VM
+
 
 # What `kernel`-parametrised tests run on; a flavour more costs one more boot of each.
 KERNELS = [("6.1", "cloud"), ("6.1", "generic")]

@@ -4,7 +4,7 @@
     python3 -m tactus.tap.farend /dev/ttyS1
     python3 -m tactus.tap.farend --seed 7 line.sock    # a Unix socket, as emulators give a UART
 
-It runs in the time of the machine it is on, so a guest in virtual time wants examples/tapper. A
+It runs in the time of the machine it is on, so a guest in virtual time wants examples/tap/tapper. A
 serial device is left with the speed that it has: set it with stty.
 """
 from __future__ import annotations

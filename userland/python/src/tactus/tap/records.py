@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tap loop and a program say to one another: examples/tap/tap.h, in Python.
+"""What the tap loop and a program say to one another: examples/tap/kernel/tap.h, in Python.
 
 Times are ns since the start of the trial.
 """

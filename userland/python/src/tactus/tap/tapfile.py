@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A trial's parameter file, read by the tap loop's own code (tools/tap, docs/tap-language.md)."""
+"""A trial's parameter file, read by the tap loop's own code (examples/tap/host, docs/tap-language.md)."""
 from __future__ import annotations
 
 import json
@@ -43,7 +43,7 @@ class TapFile:
 
 
 def _run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-    program = hostprogram.find(PROGRAM, "TACTUS_TAPFILE", "tools/tap/main.c", "tapfile")
+    program = hostprogram.find(PROGRAM, "TACTUS_TAPFILE", "examples/tap/host/main.c", "tapfile")
     try:
         return subprocess.run([program, *arguments], capture_output=True, check=False,
                               stdin=subprocess.DEVNULL)
