@@ -230,7 +230,6 @@ def test_without_the_busy_loop_irq_8_loses_ticks(vm, irq8):
     (["run", "--kernel", "5.99", "--", "true"], "kernel 5.99 is not known"),
     (["run", "--kernel", "6.1.0-1", "--", "true"], "no package for kernel 6.1.0-1"),
     (["run", "--flavour", "vanilla", "--", "true"], "invalid choice: 'vanilla'"),
-    (["run", "--icount", "--smp", "2", "--", "true"], "--smp above 1 does not go with --icount"),
     (["run", "--smp", "0", "--", "true"], "--smp takes a number from 1"),
     (["run", "--no-tree", "--modules", "no_such", "--", "true"], "module no_such is neither in"),
     (["run", "--no-tree", "--modules", "p=1", "--", "true"], "stands before any module"),

@@ -40,10 +40,11 @@ exec chroot "$root" "$@"
 def needed(kernel: Kernel) -> bool:
     """True if the kernel's modules cannot be built on this machine as it is."""
     # Other distributions' compilers are taken to do for the oldest, as Debian's own does.
-    return not kernel.is_local and kernel.release_name not in (OLDEST, _this_release())
+    return not kernel.is_local and kernel.release_name not in (OLDEST, this_release())
 
 
-def _this_release() -> str:
+def this_release() -> str:
+    """The codename of this machine's release, "" if it does not say."""
     try:
         text = Path("/etc/os-release").read_text(encoding="utf-8")
     except OSError:

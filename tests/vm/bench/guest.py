@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import console, initrd
+from . import console, emulator, initrd
 from .channel import Channel, Record
 from .common import EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
 from .kernels import Kernel
@@ -23,7 +23,6 @@ from .modules import Plan
 from .monitor import Monitor
 
 PR_SET_PDEATHSIG = 1     # <linux/prctl.h>
-QEMU = "qemu-system-x86_64"
 POLL_S = 0.02
 PANIC_GRACE_S = 5.0
 
@@ -49,8 +48,8 @@ class Job:
     nmi_hz: float = 0.0
 
 
-def _command_line(job: Job, channel: Channel, monitor: Monitor, image_initrd: str,
-                  log: str) -> list[str]:
+def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: Monitor,
+                  image_initrd: str, log: str) -> list[str]:
     # HPET off, unless asked for: in its legacy mode it keeps IRQ 8 to itself. Panic at the first
     # oops and reset at once (-no-reboot makes that an end): what runs after an oops proves nothing.
     hpet = "" if "hpet=" in job.append else "hpet=disable "
@@ -63,7 +62,7 @@ def _command_line(job: Job, channel: Channel, monitor: Monitor, image_initrd: st
     # figures are taken with the instruction, as on real machines.
     cpu = "max" if job.icount else "max,-cx16"
     args = [
-        QEMU, "-machine", "pc", "-cpu", cpu, "-smp", str(job.smp), "-m", job.memory,
+        qemu.program, *qemu.args, "-machine", "pc", "-cpu", cpu, "-smp", str(job.smp), "-m", job.memory,
         # Tells a triple fault from a reset that the guest asked for.
         "-nodefaults", "-display", "none", "-no-reboot", "-d", "cpu_reset",
         "-chardev", f"file,id=console,path={log}", "-serial", "chardev:console",
@@ -230,8 +229,7 @@ def run(job: Job) -> int:
 
     Raises BenchError when the run cannot even be started.
     """
-    if job.icount and job.smp > 1:
-        raise BenchError("--smp above 1 does not go with --icount")
+    program = emulator.pick(job.smp, job.icount)
     image = initrd.write(job.kernel.release, job.plan, job.command, job.puts,
                          [guest for guest, _ in job.gets], job.busy)
     state = _Run(job)
@@ -249,13 +247,15 @@ def run(job: Job) -> int:
             log = str(job.log.absolute())
         try:
             qemu = subprocess.Popen(
-                _command_line(job, channel, monitor, f"/proc/self/fd/{files['initrd']}", log),
+                _command_line(job, program, channel, monitor,
+                              f"/proc/self/fd/{files['initrd']}", log),
+                env=os.environ | program.env,
                 stdin=subprocess.DEVNULL, stdout=files["said"], stderr=files["said"],
                 pass_fds=(channel.handle, monitor.handle, files["initrd"], files["console"]),
                 start_new_session=True, preexec_fn=_die_with_parent,
             )
-        except FileNotFoundError:
-            raise BenchError(f"{QEMU} is missing: install qemu-system-x86") from None
+        except OSError as error:
+            raise BenchError(f"{program.program}: {error.strerror}") from None
         try:
             state.wait(qemu, channel, monitor, Path(log))
         finally:

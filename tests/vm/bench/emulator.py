@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds the QEMU of a run: the machine's own, or a newer one of the distribution's backports.
+
+Several CPUs in virtual time take QEMU 10: with 7.2 the clock stands still when the second CPU comes.
+Where the installed one is older, the newest of the release's backports is unpacked in the cache,
+beside the kernels and as they are: looked up, never written down, never installed.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .apt import REFRESH_S, Apt, Package
+from .chroot import this_release
+from .common import BenchError, cache_dir, locked, output_of, say
+
+PROGRAM = "qemu-system-x86_64"
+PACKAGE = "qemu-system-x86"
+# The first version whose several CPUs share one virtual clock that runs.
+SMP_ICOUNT = (10, 0)
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """One QEMU: its program, and what its command line and surroundings take beside the run's own."""
+
+    program: str
+    version: tuple[int, int]
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
+
+
+def _version(program: str, env: dict[str, str] | None = None) -> tuple[int, int]:
+    """The version of a QEMU; (0, 0) if it does not start."""
+    try:
+        done = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False, env=os.environ | (env or {}))
+    except OSError:
+        return 0, 0
+    match = re.search(r"version (\d+)\.(\d+)", done.stdout)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+@functools.cache
+def installed() -> Emulator:
+    """The machine's own. Raises BenchError when there is none."""
+    program = shutil.which(PROGRAM)
+    if not program:
+        raise BenchError(f"{PROGRAM} is missing: install {PACKAGE}")
+    return Emulator(program, _version(program))
+
+
+def _home() -> Path:
+    return cache_dir() / "qemu"
+
+
+def _unpacked(folder: Path) -> Emulator | None:
+    """The emulator below a cache folder; None if it is not whole or does not start here."""
+    root = folder / "root"
+    program = root / "usr/bin" / PROGRAM
+    if not program.is_file():
+        return None
+    library = root / "usr/lib/x86_64-linux-gnu"
+    env = {"LD_LIBRARY_PATH": str(library), "QEMU_MODULE_DIR": str(library / "qemu")}
+    version = _version(str(program), env)
+    data = [root / "usr/share/qemu", root / "usr/share/seabios", root / "usr/lib/ipxe/qemu",
+            Path("/usr/share/seabios"), Path("/usr/lib/ipxe/qemu")]
+    args = tuple(word for path in data if path.is_dir() for word in ("-L", str(path)))
+    return Emulator(str(program), version, args, env) if version > (0, 0) else None
+
+
+def _cached() -> Emulator | None:
+    """The newest in the cache that starts."""
+    found = [emulator for folder in _home().glob("*") if folder.suffix != ".new" and folder.is_dir()
+             and (emulator := _unpacked(folder))]
+    return max(found, key=lambda emulator: emulator.version, default=None)
+
+
+def _closure(apt: Apt) -> list[Package]:
+    """The package with all that it depends on and that the same suite has; the rest is installed."""
+    found: dict[str, Package] = {}
+    known = set(apt.names(""))
+    names = {PACKAGE}
+    while names:
+        newest = apt.newest(names)
+        found.update(newest)
+        names = {dep for package in newest.values() for dep in package.depends} & known - set(found)
+    return list(found.values())
+
+
+def _fetch() -> Emulator | None:
+    """The backports' newest, unpacked in the cache; None without a network.
+
+    Raises BenchError when the backports have none, or their one does not start here.
+    """
+    release = this_release()
+    apt = Apt(f"{release}-backports")
+    if not apt.refresh():
+        return None
+    package = apt.newest([PACKAGE]).get(PACKAGE)
+    if not package:
+        raise BenchError(f"{apt.suite} has no {PACKAGE}")
+    folder = _home() / package.version.replace(":", "_").replace("/", "_")
+    with locked(_home() / "lock"):
+        if not (folder / "root").is_dir():
+            say(f"fetching {PACKAGE} {package.version} (once, it is not installed)")
+            scratch = folder.with_name(f"{folder.name}.new")
+            shutil.rmtree(scratch, ignore_errors=True)
+            for deb in apt.download(_closure(apt), scratch / "debs"):
+                output_of(["dpkg-deb", "-x", str(deb), str(scratch / "root")],
+                          f"unpacking {deb.name}")
+            shutil.rmtree(scratch / "debs")
+            for old in _home().glob("*/root"):
+                if old.parent != scratch:
+                    say(f"forgetting QEMU {old.parent.name}")
+                    shutil.rmtree(old.parent, ignore_errors=True)
+            scratch.rename(folder)
+        (_home() / "asked").touch()
+    emulator = _unpacked(folder)
+    if not emulator:
+        raise BenchError(f"QEMU {package.version} of {apt.suite} does not start here")
+    return emulator
+
+
+def _asked_lately() -> bool:
+    try:
+        return 0 <= time.time() - (_home() / "asked").stat().st_mtime < REFRESH_S
+    except OSError:
+        return False
+
+
+@functools.cache
+def newer() -> Emulator:
+    """One that runs several CPUs in virtual time: the installed one, or the backports'.
+
+    Looks for a newer one at most once a day. Raises BenchError when there is none.
+    """
+    own = installed()
+    if own.version >= SMP_ICOUNT:
+        return own
+    have = _cached()
+    if have and have.version < SMP_ICOUNT:
+        have = None
+    if have and _asked_lately():
+        return have
+    reason = "and without a network none can be fetched"
+    try:
+        fresh = _fetch()
+        if fresh and fresh.version >= SMP_ICOUNT:
+            return fresh
+        if fresh:
+            reason = f"and the backports have {'.'.join(map(str, fresh.version))}"
+    except BenchError as error:
+        reason = f"and {error}"
+    if have:
+        return have
+    raise BenchError(f"several CPUs in virtual time take QEMU {SMP_ICOUNT[0]} or newer; here is"
+                     f" {'.'.join(map(str, own.version))}, {reason}")
+
+
+def pick(smp: int, icount: bool) -> Emulator:
+    """The emulator for so many CPUs. Raises BenchError when there is none."""
+    return newer() if smp > 1 and icount else installed()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Several CPUs in virtual time: a run repeats to the last digit, and where its emulator comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import emulator
+from bench.common import BenchError
+from bench.emulator import Emulator
+
+# Forks, pipes, IPIs, an RT task on the second CPU: whatever depends on time or turns shows somewhere.
+WORK = """
+for i in 1 2 3 4 5 6 7 8; do (true) & done; wait
+dd if=/dev/zero bs=64k count=30 2> /dev/null | gzip | md5sum
+sleep 0.2
+cat /proc/rt_latency/summary /sys/kernel/tactus/tasks /sys/kernel/tactus/pipeline*
+cat /proc/interrupts /proc/softirqs /proc/stat /proc/schedstat /proc/vmstat /proc/uptime
+"""
+
+
+@pytest.mark.parametrize("cpus", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_two_runs_agree_in_every_counter(vm, cpus):
+    first, second = (vm(WORK, modules="tactus rt_latency cpu=1 period_us=200", smp=cpus, icount=True)
+                     for _ in range(2))
+    assert "LOC:" in first.stdout and "releases=" in first.stdout
+    assert first.stdout == second.stdout
+    assert first.console == second.console
+
+
+def fake(version: tuple[int, int], name: str = "qemu") -> Emulator:
+    return Emulator(name, version)
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    yield
+    emulator.newer.cache_clear()
+
+
+def test_the_installed_one_serves_if_it_is_new_enough(monkeypatch):
+    monkeypatch.setattr(emulator, "installed", lambda: fake((10, 0)))
+    monkeypatch.setattr(emulator, "_fetch", lambda: pytest.fail("looked for another"))
+    assert emulator.pick(2, True) == fake((10, 0))
+
+
+def test_one_cpu_and_the_hosts_time_take_the_installed_one(monkeypatch):
+    monkeypatch.setattr(emulator, "installed", lambda: fake((7, 2)))
+    monkeypatch.setattr(emulator, "newer", lambda: pytest.fail("looked for another"))
+    assert emulator.pick(1, True) == emulator.pick(2, False) == fake((7, 2))
+
+
+@pytest.mark.parametrize("fetched, reason", [
+    (None, "without a network none can be fetched"),
+    (fake((8, 1)), "the backports have 8.1"),
+])
+def test_without_a_newer_one_the_reason_is_told(monkeypatch, tmp_path: Path, fetched, reason):
+    monkeypatch.setenv("TACTUS_CACHE", str(tmp_path))
+    monkeypatch.setattr(emulator, "installed", lambda: fake((7, 2)))
+    monkeypatch.setattr(emulator, "_fetch", lambda: fetched)
+    with pytest.raises(BenchError, match=reason):
+        emulator.newer()
+
+
+def test_without_a_network_the_cached_one_serves(monkeypatch):
+    monkeypatch.setattr(emulator, "installed", lambda: fake((7, 2)))
+    monkeypatch.setattr(emulator, "_cached", lambda: fake((10, 0), "cached"))
+    monkeypatch.setattr(emulator, "_asked_lately", lambda: False)
+    monkeypatch.setattr(emulator, "_fetch", lambda: None)
+    assert emulator.newer().program == "cached"
