@@ -14,7 +14,7 @@
 #include <linux/utsname.h>
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
-#include "exec/exec.h"
+#include "exec/cpu.h"
 #include "sysfs.h"
 
 #define UNLOAD_RETRY_MS 1000

@@ -10,7 +10,8 @@
 #include <linux/utsname.h>
 #include <rt/status.h>
 #include "compat/compat.h"
-#include "exec/exec.h"
+#include "exec/registry.h"
+#include "exec/status.h"
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "sysfs.h"

@@ -14,7 +14,8 @@
 #include <linux/string.h>
 
 #include "sched/admission.h"
-#include "exec/exec.h"
+#include "exec/admit.h"
+#include "exec/cpu.h"
 
 /* Some ten milliseconds of a Linux process at most. */
 #define STEPS (1L << 20)

@@ -5,7 +5,13 @@
  */
 #include <linux/export.h>
 
+#include <rt/context.h>
+#include "exec/admit.h"
+#include "exec/cpu.h"
 #include "exec/oncpu.h"
+#include "exec/qos.h"
+#include "exec/resched.h"
+#include "exec/tick.h"
 
 /* Where is the caller? Only a task's own code, not an interrupt on top of it, is the task. */
 static bool is_self(const RT_TASK *task)

@@ -12,7 +12,9 @@
 #include <asm/trapnr.h>
 
 #include <rt/post.h>
-#include "exec/exec.h"
+#include "exec/cpu.h"
+#include "exec/fault.h"
+#include "exec/life.h"
 
 DEFINE_PER_CPU(int, rt_locks_held);
 

@@ -28,8 +28,10 @@
 #include <asm/fpu/types.h>
 #include <asm/fpu/xcr.h>
 
+#include <rt/context.h>
 #include "compat/cpuid.h"
-#include "exec/exec.h"
+#include "exec/cpu.h"
+#include "exec/fp.h"
 
 #define NOT_OURS (XFEATURE_MASK_PKRU | XFEATURE_MASK_XTILE)
 #define XSAVE_LEAF 0xd

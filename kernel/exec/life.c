@@ -8,8 +8,16 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "sched/wait.h"
+#include "exec/cpu.h"
+#include "exec/fp.h"
+#include "exec/life.h"
+#include "exec/objects.h"
 #include "exec/oncpu.h"
+#include "exec/qos.h"
+#include "exec/reap.h"
+#include "exec/resched.h"
+#include "exec/timer.h"
+#include "sched/wait.h"
 
 /* Room on each stack for RT interrupts, and for Linux's exception handlers. */
 #define STACK_RESERVE_BYTES 8192

@@ -8,8 +8,12 @@
  */
 #include <linux/export.h>
 
+#include <rt/context.h>
 #include "sched/wait.h"
-#include "exec/exec.h"
+#include "exec/cpu.h"
+#include "exec/objects.h"
+#include "exec/resched.h"
+#include "exec/tick.h"
 
 #define MTX_MAGIC 0x7461637475736d74ULL
 #define SEM_MAGIC 0x7461637475737365ULL

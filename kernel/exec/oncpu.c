@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* See call.h. */
+#include "exec/cpu.h"
 #include "exec/oncpu.h"
+#include "exec/resched.h"
+#include "exec/tick.h"
 
 void rt_call_oob(void *arg)
 {

@@ -7,7 +7,7 @@
 #ifndef _TACTUS_CALL_H
 #define _TACTUS_CALL_H
 
-#include "exec/exec.h"
+#include "exec/cpu.h"
 
 /* A live task has its own address, turned by this, in magic; garbage and copies do not. */
 #define RT_TASK_MAGIC 0x7461637475732121ULL

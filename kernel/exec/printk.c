@@ -9,7 +9,8 @@
 
 #include <rt/post.h>
 #include <rt/printk.h>
-#include "exec/exec.h"
+#include "exec/printk.h"
+#include "pipeline/pipeline.h"
 #include "sched/textring.h"
 
 /* The post runs on the CPU that posted, so a ring has one producer and one consumer. */

@@ -7,11 +7,13 @@
  * Who may add a periodic task may be RT code, so adding is noticed by a post; tasks go in
  * Linux. Both look at the tasks afresh, under rt_exec_mutex, and no change can get lost.
  */
+#include <linux/module.h>
 #include <linux/pm_qos.h>
 #include <linux/workqueue.h>
 
 #include <rt/post.h>
-#include "exec/exec.h"
+#include "exec/cpu.h"
+#include "exec/qos.h"
 
 static int exit_latency_us = 2;
 module_param(exit_latency_us, int, 0444);

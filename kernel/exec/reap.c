@@ -7,7 +7,11 @@
 #include <linux/workqueue.h>
 
 #include <rt/post.h>
-#include "exec/exec.h"
+#include "exec/cpu.h"
+#include "exec/life.h"
+#include "exec/reap.h"
+#include "exec/registry.h"
+#include "exec/timer.h"
 
 /* Tasks that RT code deleted, linked by dead_next. Taken inside of a CPU's lock. */
 static struct hardlock dead_lock;

@@ -14,7 +14,12 @@
 
 #include <rt/post.h>
 #include "sched/wait.h"
-#include "exec/exec.h"
+#include "exec/admit.h"
+#include "exec/cpu.h"
+#include "exec/objects.h"
+#include "exec/registry.h"
+#include "exec/resched.h"
+#include "exec/tick.h"
 
 /* One registered policy. */
 struct policy {

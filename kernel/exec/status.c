@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The files "tasks", "timing" and "events" of /sys/kernel/tactus/. */
+#include <linux/export.h>
 #include <linux/math64.h>
 #include <linux/sysfs.h>
 
-#include "exec/exec.h"
+#include "exec/cpu.h"
+#include "exec/status.h"
 
 /* A row's figures, as they were at one moment. */
 struct row {

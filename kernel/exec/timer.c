@@ -8,7 +8,9 @@
 #include <linux/export.h>
 #include <linux/module.h>
 
-#include "exec/exec.h"
+#include "exec/cpu.h"
+#include "exec/tick.h"
+#include "exec/timer.h"
 
 /* Lock the CPU that owns @timer. Context: hardware interrupts off. */
 static struct rt_cpu *lock_owner(const struct rt_timer *timer)

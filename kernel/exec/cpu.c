@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The CPUs: what each has, and how they come and go. */
+#include <linux/cpu.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "exec/admit.h"
+#include "exec/assert.h"
+#include "exec/cpu.h"
+#include "exec/fault.h"
+#include "exec/fp.h"
+#include "exec/printk.h"
+#include "exec/qos.h"
+#include "exec/reap.h"
+#include "exec/registry.h"
+#include "exec/resched.h"
+#include "exec/tick.h"
+
+/*
+ * A little less than was asked for, and no round number: else the look at Linux would meet
+ * each time with a release of a task whose period is round.
+ */
+#define WATCH_NS_PER_MS 947369LL
+
+static unsigned int watchdog_ms = 100;
+module_param(watchdog_ms, uint, 0444);
+MODULE_PARM_DESC(watchdog_ms, "stop an RT task that keeps Linux from a CPU so long (default 100; 0: never)");
+
+/* Upper bound, to catch typos. */
+#define MOST_EVENTS (1U << 20)
+
+static unsigned int events;
+module_param(events, uint, 0444);
+MODULE_PARM_DESC(events, "of tasks that are kept for each CPU, for /sys/kernel/tactus/events (default 0: none)");
+
+DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
+DEFINE_MUTEX(rt_exec_mutex);
+
+static int init_cpu(int i)
+{
+	struct rt_cpu *cpu = rt_cpu_of(i);
+	struct heap_slot *ready, *timers;
+
+	ready = kvcalloc(CORE_READY_SLOTS, sizeof(*ready), GFP_KERNEL);
+	timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
+	core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
+	cpu->rq.watch_ns = watchdog_ms * WATCH_NS_PER_MS;
+	/* vzalloc() aligns to pages. */
+	cpu->fp_linux = vzalloc(rt_fp_bytes);
+	if (events) {
+		cpu->rq.events.mask = roundup_pow_of_two(min(events, MOST_EVENTS)) - 1;
+		cpu->rq.events.clock = pl_clock;
+		cpu->rq.events.slot = vzalloc((cpu->rq.events.mask + 1ULL) * sizeof(struct event));
+		if (!cpu->rq.events.slot)
+			return -ENOMEM;
+	}
+	if (!ready || !timers || !cpu->fp_linux)
+		return -ENOMEM;
+	cpu->present = true;
+	return 0;
+}
+
+static void free_cpu(struct rt_cpu *cpu)
+{
+	cpu->present = false;
+	kvfree(cpu->rq.ready.slot);
+	kvfree(cpu->rq.timers.heap.slot);
+	vfree(cpu->fp_linux);
+	cpu->fp_linux = NULL;
+	vfree(cpu->rq.events.slot);
+	cpu->rq.events.slot = NULL;
+	cpu->rq.ready.slot = NULL;
+	cpu->rq.timers.heap.slot = NULL;
+}
+
+static int exec_cpu_comes(int i)
+{
+	struct rt_cpu *cpu = rt_cpu_of(i);
+	int err;
+
+	mutex_lock(&rt_exec_mutex);
+	err = init_cpu(i);
+	if (err)
+		free_cpu(cpu);
+	else
+		rt_sched_join(cpu);
+	mutex_unlock(&rt_exec_mutex);
+	return err;
+}
+
+static int exec_cpu_leaves(int i)
+{
+	struct rt_cpu *cpu = rt_cpu_of(i);
+	unsigned long flags;
+	int err = 0;
+
+	mutex_lock(&rt_exec_mutex);
+	flags = rt_cpu_lock(cpu);
+	/* It stays until it is due, and without tasks there is nothing to watch. */
+	if (!cpu->rq.count && heap_queued(&cpu->rq.watch_timer.node))
+		timerq_remove_release(&cpu->rq.timers, &cpu->rq.watch_timer);
+	if (cpu->rq.count || cpu->rq.timers.heap.count)
+		err = -EBUSY;
+	else
+		cpu->present = false;
+	rt_cpu_unlock(cpu, flags);
+	if (!err)
+		free_cpu(cpu);
+	mutex_unlock(&rt_exec_mutex);
+	return err;
+}
+
+const struct pl_client rt_client = {
+	.timer = rt_exec_timer,
+	.ipi = rt_exec_ipi,
+	.resched = rt_exec_resched,
+	.fault = rt_exec_fault,
+	.cpu_comes = exec_cpu_comes,
+	.cpu_leaves = exec_cpu_leaves,
+};
+
+static void free_cpus(void)
+{
+	int i;
+
+	for_each_possible_cpu(i)
+		free_cpu(rt_cpu_of(i));
+}
+
+int rt_exec_init(void)
+{
+	int i, err = 0;
+
+	err = rt_admission_init();
+	if (err)
+		return err;
+	rt_fp_measure();
+	cpus_read_lock();
+	for_each_online_cpu(i)
+		err = err ?: init_cpu(i);
+	cpus_read_unlock();
+	if (err)
+		goto err_cpus;
+	rt_assert_init();
+	rt_fault_init();
+	rt_idle_init();
+	rt_sched_init();
+	err = rt_printk_init();
+	if (err)
+		goto err_cpus;
+	err = rt_reap_init();
+	if (err)
+		goto err_printk;
+	return 0;
+err_printk:
+	rt_printk_exit();
+err_cpus:
+	free_cpus();
+	return err;
+}
+
+void rt_exec_exit(void)
+{
+	rt_reap_exit();
+	rt_idle_exit();
+	rt_sched_exit();
+	rt_fault_exit();
+	rt_assert_exit();
+	rt_printk_exit();
+	free_cpus();
+}

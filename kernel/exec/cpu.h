@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The executive's own view of itself: one struct rt_cpu for each CPU.
+ *
+ * Everything in it is touched with hardware interrupts off and its lock held; only
+ * its own CPU switches, and arms the timer. Who changes another CPU's rq sends it an
+ * IPI when that matters to it. Linux code that creates, deletes and lists tasks or swaps policies
+ * holds rt_exec_mutex; the list of a CPU's tasks changes under both.
+ */
+#ifndef _TACTUS_EXEC_CPU_H
+#define _TACTUS_EXEC_CPU_H
+
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "exec/hardlock.h"
+#include "pipeline/pipeline.h"
+#include "sched/core.h"
+
+/**
+ * struct rt_cpu - one CPU
+ * @lock: of all of it
+ * @rq: tasks and timers
+ * @inband: where Linux left off, while a task runs
+ * @prev: the task that was just switched from, until that is complete
+ * @firing: the users' timer whose function runs now
+ * @expiring: the timer's pass is not over; it will arm the timer
+ * @present: has tasks and timers
+ * @slow_picks: how often in a row the policy took too long to pick
+ * @fp_away, @fp_owner, @fp_linux, @fp_barred: floating point; see fp.c
+ */
+struct rt_cpu {
+	struct hardlock lock;
+	struct rt_rq rq;
+	struct rt_frame inband;
+	RT_TASK *prev;
+	struct rt_timer *firing;
+	bool expiring;
+	bool present;
+	bool fp_away, fp_barred;
+	u8 slow_picks;
+	RT_TASK *fp_owner;
+	void *fp_linux;
+} ____cacheline_aligned;
+
+DECLARE_PER_CPU(struct rt_cpu, rt_cpus);
+extern struct mutex rt_exec_mutex;
+
+static inline struct rt_cpu *rt_cpu_of(int cpu)
+{
+	return per_cpu_ptr(&rt_cpus, cpu);
+}
+
+/* Interrupts off, @cpu locked; returns what rt_cpu_unlock() wants. */
+static inline unsigned long rt_cpu_lock(struct rt_cpu *cpu)
+{
+	unsigned long flags = pl_hard_save();
+
+	hardlock(&cpu->lock);
+	return flags;
+}
+
+static inline void rt_cpu_unlock(struct rt_cpu *cpu, unsigned long flags)
+{
+	hardunlock(&cpu->lock);
+	pl_hard_restore(flags);
+}
+
+/* The pipeline calls these. */
+extern const struct pl_client rt_client;
+
+/**
+ * rt_exec_init - allocate; before the pipeline is switched on
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -ENOMEM.
+ */
+int rt_exec_init(void);
+
+/**
+ * rt_exec_exit - the reverse; after the pipeline is switched off, nothing is in use
+ *
+ * Context: Linux process; may sleep.
+ */
+void rt_exec_exit(void);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which task has the CPU, and the switch to it.
+ *
+ * Linux is the lowest-priority task of each CPU: rq.curr == NULL. Its context is the stack that an
+ * RT interrupt came on; the switch away from it happens in rt_exec_resched(), which
+ * the pipeline calls last, and returns there when no task is ready.
+ */
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+
+#include "exec/assert.h"
+#include "exec/cpu.h"
+#include "exec/fp.h"
+#include "exec/registry.h"
+#include "exec/resched.h"
+#include "exec/tick.h"
+
+static unsigned int policy_us = 100;
+module_param(policy_us, uint, 0444);
+MODULE_PARM_DESC(policy_us, "eject a policy that takes longer to pick a task three times in a row (default 100; 0: never)");
+/* In a row: a single one may be the work of firmware, or of a hypervisor. */
+#define SLOW_PICKS 3
+
+static __always_inline struct rt_frame *frame_of(struct rt_cpu *cpu, RT_TASK *task)
+{
+	return task ? &task->frame : &cpu->inband;
+}
+
+/* In the new context: nobody uses the stack of the one before any more. */
+static __always_inline void finish_switch(struct rt_cpu *cpu)
+{
+	RT_TASK *prev = cpu->prev;
+
+	cpu->prev = NULL;
+	/* Pairs with the acquire in rt_task_free(): the last touch of @prev from here. */
+	if (prev)
+		smp_store_release(&prev->on_cpu, 0);
+}
+
+/* Inline in both its callers: it is most of what a switch costs. */
+static __always_inline void reschedule(struct rt_cpu *cpu)
+{
+	RT_TASK *prev, *next;
+	u64 now;
+
+	rt_assert(pl_hard_disabled() && pl_oob() && !pl_in_irq());
+	hardlock(&cpu->lock);
+	prev = cpu->rq.curr;
+	now = pl_clock();
+	next = core_pick(&cpu->rq, now);
+	/* The built-in policy's time is known. */
+	if (cpu->rq.ops != &core_fixed_priority && policy_us) {
+		if (likely(pl_clock() - now <= policy_us * 1000ULL)) {
+			cpu->slow_picks = 0;
+		} else if (++cpu->slow_picks == SLOW_PICKS) {
+			cpu->slow_picks = 0;
+			core_too_slow(&cpu->rq);
+			next = core_pick(&cpu->rq, pl_clock());
+		}
+	}
+	if (next)
+		next->on_cpu = 1;
+	if (next != prev)
+		rt_fp_switch(cpu, next);
+	rt_exec_arm(cpu);
+	hardunlock(&cpu->lock);
+	if (unlikely(cpu->rq.ejected))
+		rt_sched_report();
+	if (next == prev)
+		return;
+	rt_assert(!cpu->prev && (!next || next->cpu == raw_smp_processor_id()));
+	cpu->prev = prev;
+	rt_switch(frame_of(cpu, prev), frame_of(cpu, next));
+	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus) && cpu->rq.curr == prev);
+	finish_switch(cpu);	/* A task stays on its CPU, so this is the same one. */
+}
+
+void rt_exec_resched(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+
+	if (!READ_ONCE(cpu->rq.need_resched))
+		return;
+	/* Hosted, a job that has begun runs to its end; need_resched stays. */
+	if (pl_hosted() && cpu->rq.curr && READ_ONCE(cpu->rq.curr->queued))
+		return;
+	reschedule(cpu);
+}
+
+void rt_exec_job_done(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+
+	/* What came due during the job has had no interrupt to say so. */
+	if (pl_hosted())
+		pl_poll();
+	if (READ_ONCE(cpu->rq.need_resched))
+		reschedule(cpu);
+}
+
+void rt_exec_note_lateness(RT_TASK *task)
+{
+	RTIME late = pl_clock() - task->release;
+
+	if (late > task->max_late)
+		task->max_late = late;
+}
+
+/* A new task's first instructions; called by rt_task_entry only. */
+asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task);
+asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task)
+{
+	rt_exec_note_lateness(task);
+	finish_switch(this_cpu_ptr(&rt_cpus));
+	if (!pl_hosted())
+		pl_hard_restore(X86_EFLAGS_IF);
+	task->fn(task->data);
+	rt_task_delete(task);
+	/* Not reached; whoever comes back to a dead task's stack stops here. */
+	for (;;)
+		cpu_relax();
+}
+
+void rt_exec_run(void (*fn)(void *arg), void *arg)
+{
+	unsigned long flags;
+
+	if (!pl_oob()) {
+		rt_assert(!in_nmi());
+		pl_run_oob(fn, arg);
+		return;
+	}
+	flags = pl_hard_save();
+	fn(arg);
+	/* An RT interrupt reschedules when it returns. */
+	if (!pl_in_irq())
+		rt_exec_resched();
+	pl_hard_restore(flags);
+}

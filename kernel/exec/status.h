@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Text for /sys/kernel/tactus. */
+#ifndef _TACTUS_EXEC_STATUS_H
+#define _TACTUS_EXEC_STATUS_H
+
+#include <linux/types.h>
+
+/* For /sys/kernel/tactus/. Context: Linux process; may sleep. */
+ssize_t rt_tasks_show(char *buf);
+ssize_t rt_timing_show(char *buf);
+
+/** rt_events_read - lines of RT_EVENT_LINE bytes, CPU after CPU, oldest first; whole lines only */
+#define RT_EVENT_LINE 51
+ssize_t rt_events_read(char *buf, loff_t offset, size_t count);
+
+#endif

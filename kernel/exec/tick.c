@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The one-shot event: releases, budgets, the watchdog, and users' timers, in order of time. */
+#include <rt/printk.h>
+#include "exec/assert.h"
+#include "exec/cpu.h"
+#include "exec/objects.h"
+#include "exec/tick.h"
+
+void rt_exec_poke(int cpu)
+{
+	pl_ipi(cpu);
+}
+
+/* Name the task that the core stopped. The lock keeps it from being freed meanwhile. */
+static noinline void report_stopped(struct rt_cpu *cpu)
+{
+	hardlock(&cpu->lock);
+	if (cpu->rq.stopped)
+		rt_printk(KERN_WARNING "tactus: task %s took the CPU for too long: stopped\n",
+			  cpu->rq.stopped->name);
+	cpu->rq.stopped = NULL;
+	hardunlock(&cpu->lock);
+}
+
+/* Objects have a lock that comes before the CPU's. Meanwhile @firing keeps @task in being. */
+static noinline void time_out(struct rt_cpu *cpu, RT_TASK *task)
+{
+	timerq_remove_release(&cpu->rq.timers, &task->timer);
+	WRITE_ONCE(cpu->firing, &task->timer);
+	hardunlock(&cpu->lock);
+	rt_sync_timeout(task);
+	hardlock(&cpu->lock);
+	WRITE_ONCE(cpu->firing, NULL);
+}
+
+/*
+ * The one-shot event: all that is due at the moment of entry. What functions start
+ * meanwhile comes later, so this ends.
+ */
+void rt_exec_timer(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct timerq *queue = &cpu->rq.timers;
+	struct rt_timer *timer;
+	RTIME now = pl_clock();
+	u64 mark;
+
+	rt_assert(pl_hard_disabled() && pl_oob() && pl_in_irq());
+	hardlock(&cpu->lock);
+	timerq_fired(queue);
+	mark = timerq_mark(queue);
+	cpu->expiring = true;
+	while ((timer = timerq_due(queue, now))) {
+		if (timer->fn == core_release_timer) {
+			RT_TASK *task = container_of(timer, RT_TASK, timer);
+
+			if (likely(!task->pending))
+				core_release(&cpu->rq, task);
+			else
+				time_out(cpu, task);
+			continue;
+		}
+		if (timer->fn == core_budget_timer) {
+			core_budget_due(&cpu->rq, now);
+			continue;
+		}
+		if (timer->fn == core_watch_timer) {
+			core_watch_due(&cpu->rq, now);
+			continue;
+		}
+		timerq_remove(queue, timer);
+		WRITE_ONCE(cpu->firing, timer);
+		hardunlock(&cpu->lock);
+		/* A function that fails is not called again: it is in the queue no more. */
+		pl_guarded(timer->fn, timer);
+		rt_assert(pl_hard_disabled());
+		hardlock(&cpu->lock);
+		WRITE_ONCE(cpu->firing, NULL);
+	}
+	cpu->expiring = false;
+	if (unlikely(timerq_fresh(queue, mark) && timerq_due(queue, pl_clock()))) {
+		timerq_stale(queue);
+		pl_timer_arm(pl_clock() + TIMERQ_GAP_NS);
+	} else {
+		rt_exec_arm(cpu);
+	}
+	hardunlock(&cpu->lock);
+	if (unlikely(cpu->rq.stopped))
+		report_stopped(cpu);
+}
+
+/* Another CPU changed the rq: a first timer that only this CPU can arm, or a ready task. */
+void rt_exec_ipi(void)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+
+	hardlock(&cpu->lock);
+	rt_exec_arm(cpu);
+	hardunlock(&cpu->lock);
+}
