@@ -82,6 +82,32 @@ def arrows_point_down(tree: Tree) -> list[str]:
     return complaints
 
 
+DEFINITION = re.compile(
+    r"^(?!static\b|typedef\b|#)[\w][\w \t*]*?\b(\w+)\([^;{}]*\)\s*\n\{", re.MULTILINE)
+
+
+def calls_point_down(tree: Tree) -> list[str]:
+    """No file calls a function that only higher layers define, whatever header declares it.
+
+    A seam is the exception that says so: a layer's own header declares, in a comment with the
+    word "seam", what the layer above must supply.
+    """
+    sources = {path: code(text) for path, text in tree.items()
+               if path.endswith(".c") and path.startswith(("kernel/", "rtfifo/"))}
+    defined: dict[str, list[str]] = {}
+    for path, text in sources.items():
+        for name in DEFINITION.findall(text):
+            defined.setdefault(name, []).append(path)
+    seams = {(layer(path), name) for path, text in tree.items() if path.endswith(".h")
+             for part in re.findall(r"/\*[^/]*?\bseam\b.*?\*/(.*?)\n\n", text, re.DOTALL)
+             for name in re.findall(r"\b(\w+)\(", part)}
+    return [f"{path} calls {name}(), which {defined[name][0]} above it defines"
+            for path, text in sources.items()
+            for name in sorted(set(re.findall(r"\b(\w+)\s*\(", text)) & set(defined))
+            if all(layer(target) > layer(path) for target in defined[name])
+            and (layer(path), name) not in seams]
+
+
 def examples_use_public_headers(tree: Tree) -> list[str]:
     complaints = []
     for path, text in tree.items():
@@ -160,6 +186,9 @@ RULES: list[tuple[Rule, Tree]] = [  # a rule, and a tree that breaks it
                          "kernel/exec/cpu.h": ""}),
     (arrows_point_down, {"rtfifo/main.c": '#include "pipeline/x86/resident/tactus_core.h"\n',
                          "kernel/pipeline/x86/resident/tactus_core.h": ""}),
+    (calls_point_down, {"kernel/pipeline/x.c": "void f(void)\n{\n\trt_context();\n}\n",
+                        "kernel/exec/y.c": "int rt_context(void)\n{\n}\n",
+                        "kernel/include/rt/context.h": "int rt_context(void);\n"}),
     (examples_use_public_headers, {"examples/x/x.c": '#include "pipeline/pipeline.h"\n'}),
     (examples_use_public_headers, {"kernel/exec/task.h": "", "examples/x/x.c":
                                    '#include "../../kernel/exec/task.h"\n'}),

@@ -55,7 +55,7 @@ static inline u64 sync_urgency(const RT_TASK *task)
 	return task->key < task->inherited ? task->key : task->inherited;
 }
 
-/* What the surroundings do: each takes the lock of the task's CPU. */
+/* The seam to the layer above, which supplies these: each takes the lock of the task's CPU. */
 void sync_unblock(RT_TASK *task);	/* core_unblock(), if it is blocked */
 void sync_requeue(RT_TASK *task);	/* core_requeue(): its urgency has changed */
 
