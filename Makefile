@@ -19,7 +19,7 @@ KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
 .PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland demo test test-quick \
 	test-matrix unit kunit fuzz bench clean \
-	distclean help setup-demo setup-test
+	distclean help setup-demo setup-test setup-check check
 
 all: modules
 
@@ -92,11 +92,18 @@ test-quick: setup-test
 test-matrix: setup-test
 	@tests/vm/matrix.py
 
+# Static checks: 0 complaints wanted; CHECK="ruff mypy" for some of them.
+check: setup-check
+	@tests/check/run $(CHECK)
+
 setup-demo:
 	@tools/setup demo
 
 setup-test:
 	@tools/setup test
+
+setup-check:
+	@tools/setup check
 
 # Host tests of the parts without hardware in them. Names ending in _tsan run under the thread
 # sanitizer, the rest under the address and undefined behaviour ones.
@@ -176,6 +183,7 @@ help:
 	@echo 'make uninstall        takes them away again'
 	@echo 'make install-userland librtf, the command tactus, manual pages, into PREFIX'
 	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'
+	@echo 'make check            static checks: checkpatch, sparse, coccinelle, clang, ruff, mypy and more'
 	@echo 'make unit             host unit tests under sanitizers'
 	@echo 'make analysis         what `tactus analyze` computes with'
 	@echo 'make tapfile          what `tactus tap` checks parameter files with'
