@@ -48,14 +48,24 @@ class Job:
     nmi_hz: float = 0.0
 
 
+def _delay(job: Job) -> str:
+    """What a further CPU would find out by waiting, in vain, as the CPUs run by turns."""
+    if not job.icount or job.smp == 1:
+        return ""
+    return f"lpj={10**9 // job.kernel.hz()} "
+
+
 def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: Monitor,
                   image_initrd: str, log: str) -> list[str]:
     # HPET off, unless asked for: in its legacy mode it keeps IRQ 8 to itself. Panic at the first
     # oops and reset at once (-no-reboot makes that an end): what runs after an oops proves nothing.
     hpet = "" if "hpet=" in job.append else "hpet=disable "
+    # Half of what a boot would execute: the kernel's tests of its ciphers, and waits for a timer
+    # and a CPU that an emulator has at once.
     append = (
         f"console=ttyS0,115200 rdinit=/init {hpet}oops=panic panic=-1 "
-        f"printk.devkmsg=on {job.append}"
+        f"printk.devkmsg=on cryptomgr.notests no_timer_check cpu_init_udelay=0 "
+        f"{_delay(job)}{job.append}"
     ).strip()
     # QEMU up to 7.2 leaves rubbish in the flags after cmpxchg16b, which the kernel's allocator uses:
     # an interrupt there saves it, and Linux, with or without us, gets a set NT, VM or DF back. The

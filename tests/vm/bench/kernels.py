@@ -65,6 +65,11 @@ class Kernel:
         text = _read(self.config) if self.config else ""
         return re.search(rf"^{re.escape(symbol)}=[ym]$", text, re.M) is not None
 
+    def hz(self) -> int:
+        """Ticks a second; Debian's where there is no configuration to read."""
+        found = re.search(r"^CONFIG_HZ=(\d+)$", _read(self.config) if self.config else "", re.M)
+        return int(found[1]) if found else 250
+
     def missing_config(self) -> list[str]:
         """What the bench needs and the configuration lacks; empty if there is none to read."""
         if not self.config or not self.config.is_file():

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tells what each test took, and fails a run that took more than its budget.
+
+Counted is time of the host's CPUs, guests, builds and compilers included: the wall's clock of a shared
+machine says more about its other users. `--cpu-budget S` sets the limit; each test's share goes
+into the closing table, and with `--cpu-times FILE` all of them into a file.
+"""
+from __future__ import annotations
+
+import resource
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+SHOWN = 25
+KEY = "cpu_s"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("budget")
+    group.addoption("--cpu-budget", type=float, default=0.0, metavar="S",
+                    help="fail when all tests together took more seconds of CPU time")
+    group.addoption("--cpu-times", type=Path, metavar="FILE",
+                    help="write what each test took, in seconds of CPU time, as each ends")
+
+
+def used_s() -> float:
+    """What this process and its children that have ended took so far."""
+    return sum(usage.ru_utime + usage.ru_stime for usage in
+               map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, object, None]:
+    """Each phase has what was used since the last one, shared fixtures with the first that asks."""
+    report = (yield).get_result()  # type: ignore[attr-defined]
+    now = used_s()
+    report.user_properties.append((KEY, now - getattr(item.config, "_cpu_then", 0.0)))
+    item.config._cpu_then = now  # type: ignore[attr-defined]
+
+
+class Table:
+    """On the side that collects all reports."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.budget_s: float = config.getoption("--cpu-budget")
+        self.file: Path | None = config.getoption("--cpu-times")
+        self.took: dict[str, float] = {}
+        if self.file:
+            self.file.write_text("")
+
+    @property
+    def total_s(self) -> float:
+        return sum(self.took.values())
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        spent = dict(report.user_properties).get(KEY, 0.0)
+        self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + float(spent)  # type: ignore
+        if self.file and report.when == "teardown":
+            with self.file.open("a") as out:
+                out.write(f"{self.took[report.nodeid]:.1f} {report.nodeid}\n")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.budget_s and self.total_s > self.budget_s and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        most = sorted(self.took.items(), key=lambda pair: -pair[1])[:SHOWN]
+        terminalreporter.section("CPU time")
+        for name, spent in most:
+            if spent >= 1:
+                terminalreporter.write_line(f"{spent:7.1f} s  {name}")
+        limit = f" of {self.budget_s:.0f}" if self.budget_s else ""
+        terminalreporter.write_line(f"{self.total_s:7.1f} s{limit} in all")
+        if self.budget_s and self.total_s > self.budget_s:
+            terminalreporter.write_line("FAILED: the tests took more than their budget", red=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config._cpu_then = used_s()  # type: ignore[attr-defined]
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Table(config), "cpu-times")
