@@ -90,7 +90,7 @@ test-quick: setup-test
 
 # Every stock kernel there is: prints a table, keeps the figures in out/matrix.json.
 test-matrix: setup-test
-	@tests/vm/matrix.py
+	@tests/vm/python -m harness.matrix
 
 # Static checks: 0 complaints wanted; CHECK="ruff mypy" for some of them.
 check: setup-check

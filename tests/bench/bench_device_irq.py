@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-import figures
-from device_irq import judge, measure, table
+from measure import figures
+from measure.device_irq import judge, measure, table
 
 
 def main() -> int:

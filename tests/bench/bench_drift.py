@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-import figures
-from drift import judge, measure, table
+from measure import figures
+from measure.drift import judge, measure, table
 
 
 def main() -> int:

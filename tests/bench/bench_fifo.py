@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""FIFOs beside Linux's own means, in instructions: see tests/vm/fifo_speed.c for what is measured.
+"""FIFOs beside Linux's own means, in instructions: see tests/vm/fifo/fifo_speed.c for what is measured.
 
 Figures go to out/bench/fifo.json. Fails if one breaks a promise of docs/fifo.md.
 """
@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-import fifo_figures
 from harness import programs
 
 NAMES = {"read 64": ("pipe", "FIFO"), "drain 64": ("pipe", "mapped FIFO"),

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-import figures
-from measure import (
+from measure import figures
+from measure.lateness import (
     CONTEXT_CONDITIONS,
     LIMIT_NS,
     MAIN_CONDITIONS,

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-import figures
-from overhead import complaints, measure, table
+from measure import figures
+from measure.overhead import complaints, measure, table
 
 
 def main() -> int:

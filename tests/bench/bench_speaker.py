@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-import figures
 import speaker_quality as speaker
+from measure import figures
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-import figures
+from measure import figures
 from tap_figures import PORTS, judge_loop, measure, table
 
 

@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
-import figures
-from costs import EVENT_LIMIT, SHARE_TOLERANCE, costs, event_cost, linux_share
-from measure import LIMIT_NS, Case, complaints, measure_all, table
+from measure import figures
+from measure.costs import EVENT_LIMIT, SHARE_TOLERANCE, costs, event_cost, linux_share
+from measure.lateness import LIMIT_NS, Case, complaints, measure_all, table
 
-# Four tasks beside the measured one, a tenth of the CPU: see tests/vm/modules/taskset.
+# Four tasks beside the measured one, a tenth of the CPU: see tests/vm/exec/modules/taskset.
 BESIDE = ("a 20000 700000 0 0 2", "b 30000 1100000 0 0 3", "c 50000 1900000 0 0 4",
           "d 100000 4700000 0 0 5")
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from drawings import CONDITIONS, NAMES, TWINS, show_ns
-from measure import Lateness
+from measure.lateness import Lateness
 from playing import MAX_DEVIATION_NS, Played
 from twins import TONE_HZ, Twin
 

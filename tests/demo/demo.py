@@ -24,17 +24,17 @@ from pathlib import Path
 
 import checks
 import drawings
-import measure
 import playing
-from harness import TOP as TREE
-from harness import VM, programs
 import report
 import svg
 import twins
+from harness import TOP as TREE
+from harness import VM, programs
+from measure.lateness import Case, Condition, Kind, Lateness, MeasureError, measure_all
 from model import wav
 
 Twins = dict[str, twins.Twin]
-Result = list[measure.Lateness] | playing.Played | Twins
+Result = list[Lateness] | playing.Played | Twins
 
 
 class Progress:
@@ -60,12 +60,12 @@ def jobs(options: argparse.Namespace, sound: Path) -> dict[str, Callable[[], Res
     """What is to be done, each in a boot of its own, the long ones first."""
     on = {"kernel": options.kernel, "flavour": options.flavour}
 
-    def lateness(kinds: Sequence[measure.Kind], conditions: Sequence[str]) -> Result:
-        cases = [measure.Case(k, c, options.seconds) for c in conditions for k in kinds]  # type: ignore[arg-type]
+    def lateness(kinds: Sequence[Kind], conditions: Sequence[str]) -> Result:
+        cases = [Case(k, c, options.seconds) for c in conditions for k in kinds]  # type: ignore[arg-type]
         log = options.out / "logs" / f"{'-'.join(kinds)}-{'-'.join(conditions)}.log"
-        return measure.measure_all(cases, log=log, **on)
+        return measure_all(cases, log=log, **on)
 
-    def sounds(condition: measure.Condition) -> Result:
+    def sounds(condition: Condition) -> Result:
         return playing.play(sound, condition, out=options.out / "logs" / f"speaker-{condition}", **on)
 
     result: dict[str, Callable[[], Result]] = {}
@@ -96,9 +96,9 @@ def summary(result: Result) -> str:
 
 def carry_out(
     work: dict[str, Callable[[], Result]], at_a_time: int, progress: Progress
-) -> tuple[dict[tuple[str, str], measure.Lateness], dict[str, playing.Played], Twins, int]:
+) -> tuple[dict[tuple[str, str], Lateness], dict[str, playing.Played], Twins, int]:
     """Do the jobs; what was measured, what was played, and how many could not be done."""
-    lateness: dict[tuple[str, str], measure.Lateness] = {}
+    lateness: dict[tuple[str, str], Lateness] = {}
     played: dict[str, playing.Played] = {}
     tones: Twins = {}
     broken = 0
@@ -114,7 +114,7 @@ def carry_out(
                 head = f"{number}/{len(work)}  {futures[future]}"
                 try:
                     result = future.result()
-                except (measure.MeasureError, playing.PlayError, playing.TraceError) as error:
+                except (MeasureError, playing.PlayError, playing.TraceError) as error:
                     broken += 1
                     progress.say(f"{head}: FAILED: {error}")
                     continue
@@ -134,7 +134,7 @@ def carry_out(
 def write_results(
     options: argparse.Namespace,
     kernel: str,
-    lateness: dict[tuple[str, str], measure.Lateness],
+    lateness: dict[tuple[str, str], Lateness],
     played: dict[str, playing.Played],
     tones: Twins,
     outcome: list[checks.Check],

@@ -11,7 +11,7 @@ from pathlib import Path
 import drawings
 from checks import Check
 from drawings import CONDITIONS, NAMES, TWINS, show_ns
-from measure import Lateness
+from measure.lateness import Lateness
 from playing import Played
 from twins import Twin
 

@@ -11,10 +11,10 @@ import pytest
 
 import checks
 import drawings
-import measure
 import report
 import svg
-from model import slope, spectrum, speaker, wav
+from measure import lateness
+from model import slope, speaker, spectrum, wav
 from model.porttrace import Write
 from playing import Played
 from twins import TONE_HZ, Twin, tone
@@ -22,19 +22,19 @@ from twins import TONE_HZ, Twin, tone
 SOUND = bytes((n * 37 + n * n) % 256 for n in range(4000))
 
 
-def late(kind: str, condition: str, max_ns: int) -> measure.Lateness:
+def late(kind: str, condition: str, max_ns: int) -> lateness.Lateness:
     """3000 releases, most of them at half the maximum."""
     half = max_ns // 20 * 10
-    fields: dict[str, object] = {f.name: 0 for f in dataclasses.fields(measure.Lateness)}
+    fields: dict[str, object] = {f.name: 0 for f in dataclasses.fields(lateness.Lateness)}
     fields |= {
-        "case": measure.Case(kind, condition),  # type: ignore[arg-type]
+        "case": lateness.Case(kind, condition),  # type: ignore[arg-type]
         "releases": 3000, "expected": 3000, "skipped": 0, "overruns": 0,
         "min_ns": half, "mean_ns": float(half), "max_ns": max_ns,
         "histogram": {half: 2990, max_ns // 10 * 10: 10},
         "upper_ns": {half: half + 10, max_ns // 10 * 10: max_ns + 10},
         "load": {} if condition == "idle" else {"forks": 300.0, "mb": 90.0},
     }
-    return measure.Lateness(**fields)  # type: ignore[arg-type]
+    return lateness.Lateness(**fields)  # type: ignore[arg-type]
 
 
 def heard(condition: str) -> Played:
@@ -63,7 +63,7 @@ def toned(name: str) -> Twin:
     return Twin(name, speaker.Play(values, times))
 
 
-def good() -> tuple[dict[tuple[str, str], measure.Lateness], dict[str, Played], dict[str, Twin]]:
+def good() -> tuple[dict[tuple[str, str], lateness.Lateness], dict[str, Played], dict[str, Twin]]:
     """Measurements that keep every promise."""
     lateness = {(k, c): late(k, c, MAXIMA[k]) for k in drawings.NAMES for c in drawings.CONDITIONS}
     return (lateness, {c: heard(c) for c in drawings.CONDITIONS},

@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from ownkernel import LINUX_RACES, Kernel
+from harness.ownkernel import LINUX_RACES, Kernel
 
 BEGIN, END = "tactus-guest: begin", "tactus-guest: end"
 # Each is a reason to fail even when every test says ok.
@@ -98,7 +98,7 @@ def boot(kernel: Kernel, work: Path, files: dict[str, Path], script: str,
     initrd, console = work / "initrd.gz", work / "console.log"
     write_initrd(initrd, files, script)
     command = [
-        # Without cx16, see tests/vm/bench/guest.py.
+        # Without cx16, see tests/vm/harness/bench/guest.py.
         "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max,-cx16", "-smp", str(smp),
         "-m", "1024", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
         "-serial", f"file:{console}", "-kernel", str(kernel.image), "-initrd", str(initrd),

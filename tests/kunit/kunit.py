@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """Run the KUnit suites on a kernel of our own.
 
@@ -19,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import guest
-import ownkernel
-from ownkernel import HERE, Kernel, SetupError, say
+from harness import TOP, ownkernel
+from harness.ownkernel import Kernel, SetupError, say
 
-TOP = HERE.parent.parent
+HERE = TOP / "tests/kunit"
 SOURCES = ("kernel", "rtfifo", "tests/unit", "tests/kunit")  # what a suite may include from
 TIMEOUT_S = {"plain": 120, "debug": 600, "kcsan": 600}
 ONE_BOOT_EACH = {"debug", "kcsan"}  # the first splat switches lockdep off for good
@@ -144,7 +143,7 @@ def build_and_boot(kernel: Kernel, suites: list[Suite], work: Path, together: bo
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="run", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="tests/kunit/run", description=__doc__.splitlines()[0])
     parser.add_argument("--kernel", choices=sorted(ownkernel.FRAGMENTS), default="plain",
                         help="which kernel of our own (default: plain)")
     parser.add_argument("--suite", action="append", default=[], metavar="NAME",

@@ -10,7 +10,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 
 import guest
-import ownkernel
+from harness import ownkernel
 
 SUITE = """// SPDX-License-Identifier: GPL-2.0
 #include <kunit/test.h>

@@ -20,6 +20,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from fakes import PACKAGE, FakeMachine
 from tactus import cli
 from tactus.commands import play

@@ -16,12 +16,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-
-import figures
-import measure
 import playing
-from harness import programs
 import speaker_quality
+from harness import programs
+from measure import figures, lateness
 from model import quality, speaker
 from model.porttrace import Capture, TraceError
 
@@ -42,7 +40,7 @@ class Heard:
     """As a multiple of the original's length."""
 
 
-def _script(words: str, room: int, condition: measure.Condition, seconds: float) -> str:
+def _script(words: str, room: int, condition: lateness.Condition, seconds: float) -> str:
     load = playing._load_command(condition, seconds + 1.2)
     return f"""
 set -e
@@ -59,7 +57,7 @@ cat <&3 > /tmp/stamps
 """
 
 
-def play(mode: str, condition: measure.Condition, out: Path, seconds: float = 2.0) -> Heard:
+def play(mode: str, condition: lateness.Condition, out: Path, seconds: float = 2.0) -> Heard:
     """Play the first seconds of linux.au; raises MeasureError, TraceError."""
     out.mkdir(parents=True, exist_ok=True)
     words, rate_hz = MODES[mode]

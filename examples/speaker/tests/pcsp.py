@@ -22,11 +22,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-
-import figures
-import measure
 import playing
 from harness import VM, programs
+from measure import figures, lateness
 from model import pit, quality
 from model.porttrace import Capture, TraceError, Write
 
@@ -43,7 +41,7 @@ _MODE_1 = 0x92  # channel 2, low byte, one-shot: how the driver begins
 class Heard:
     """One play through snd-pcsp."""
 
-    condition: measure.Condition
+    condition: lateness.Condition
     times_ns: list[int]
     """When the driver's timer function was called."""
     snr_db: float
@@ -85,7 +83,7 @@ def timed(writes: Sequence[Write], calls_ns: Sequence[int]) -> list[pit.TimedWri
     return found
 
 
-def _script(condition: measure.Condition, seconds: float) -> str:
+def _script(condition: lateness.Condition, seconds: float) -> str:
     load = playing._load_command(condition, seconds)
     return f"""
 set -e
@@ -98,7 +96,7 @@ cat /sys/kernel/debug/stamp_calls > /tmp/calls
 """
 
 
-def play(sound: Path, condition: measure.Condition, *, out: Path, seconds: float = 2.0,
+def play(sound: Path, condition: lateness.Condition, *, out: Path, seconds: float = 2.0,
          kernel: str = "6.1", timeout_s: float = 400.0) -> Heard:
     """Play the first seconds of the file; raises PlayError, or TraceError if sides disagree."""
     out.mkdir(parents=True, exist_ok=True)

@@ -20,9 +20,8 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[3]
 
-import figures
-import measure
 from harness import VM, programs
+from measure import figures, lateness
 from model import speaker
 from model.porttrace import Capture, TraceError, Write
 
@@ -40,7 +39,7 @@ class PlayError(Exception):
 class Played:
     """One play of a sound."""
 
-    condition: measure.Condition
+    condition: lateness.Condition
     sound: bytes
     writes: list[Write]
     """To port 0x61 by the driver's handler, seen from outside: the sound, then once to rest."""
@@ -84,20 +83,20 @@ def make_au(directory: Path) -> Path:
     return path
 
 
-def _load_command(condition: measure.Condition, seconds: float) -> str:
-    """The shell text that loads the guest as measure.py does; empty for an idle one."""
+def _load_command(condition: lateness.Condition, seconds: float) -> str:
+    """The shell text that loads the guest as lateness.py does; empty for an idle one."""
     if condition == "idle":
         return ""
     command = ["./load", "--json", "--disk=/dev/ram0", f"--seconds={seconds:g}"]
-    for name, floor in measure.LOAD_FLOORS_PER_S.items():
+    for name, floor in lateness.LOAD_FLOORS_PER_S.items():
         command.append(f"--min-{name}={floor * seconds:g}")
     if condition == "irqoff":
         command.append("--irqoff=process,timer,tasklet")
-        command.append(f"--min-sections={int(measure.SECTIONS_PER_S * seconds)}")
+        command.append(f"--min-sections={int(lateness.SECTIONS_PER_S * seconds)}")
     return shlex.join(command)
 
 
-def _guest_script(size: int, condition: measure.Condition, seconds: float) -> str:
+def _guest_script(size: int, condition: lateness.Condition, seconds: float) -> str:
     """The shell text for one play; what it prints is read by _parse()."""
     stats = "/sys/module/rt_speaker/stats"
     load = _load_command(condition, seconds)
@@ -139,7 +138,7 @@ def _parse(text: str) -> tuple[dict[str, int], dict[str, float]]:
 
 def play(
     sound: Path,
-    condition: measure.Condition,
+    condition: lateness.Condition,
     *,
     out: Path,
     kernel: str = "6.1",

@@ -22,12 +22,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-
-import figures
-import measure
 import playing
 from harness import programs
-from figures import MeasureError
+from measure import figures, lateness
+from measure.figures import MeasureError
 from model import pit, quality, speaker
 from model.porttrace import Capture, TraceError
 
@@ -281,7 +279,7 @@ class Ticks(figures.Result):
     """Of the task; of the clock's interrupt nobody knows."""
 
 
-def _timing_script(clock: str, condition: measure.Condition, seconds: float) -> str:
+def _timing_script(clock: str, condition: lateness.Condition, seconds: float) -> str:
     load = playing._load_command(condition, seconds)
     words = "mode=slope clock=rtc" if clock == "rtc" else ""
     # Endless sound of every level, so that no tick rests.
@@ -300,7 +298,7 @@ rmmod rt_speaker
 """
 
 
-def ticks(clock: str, condition: measure.Condition, seconds: float, kernel: str = "6.1",
+def ticks(clock: str, condition: lateness.Condition, seconds: float, kernel: str = "6.1",
           flavour: str = "cloud") -> Ticks:
     """Play for so many virtual seconds under the condition."""
     # The emulator loses interrupts of the clock when its CPU halts.
@@ -349,7 +347,7 @@ def table_ticks(results: Sequence[Ticks]) -> str:
 
 
 def timing(seconds: float, clocks: Sequence[str] = ("rtc", "task"),
-           conditions: Sequence[measure.Condition] = measure.MAIN_CONDITIONS, kernel: str = "6.1",
+           conditions: Sequence[lateness.Condition] = lateness.MAIN_CONDITIONS, kernel: str = "6.1",
            flavour: str = "cloud") -> list[Ticks]:
     """Each clock under each condition."""
     return [ticks(clock, condition, seconds, kernel, flavour)
@@ -363,7 +361,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("what", choices=("speech", "tone", "timing"))
     made.add_argument("--mode", action="append", choices=[mode.name for mode in MODES],
                       help="of speech and tone: only this one; may be repeated")
-    for name, choices in (("clock", ("rtc", "task")), ("condition", measure.MAIN_CONDITIONS)):
+    for name, choices in (("clock", ("rtc", "task")), ("condition", lateness.MAIN_CONDITIONS)):
         made.add_argument(f"--{name}", action="append", choices=choices,
                           help="of timing: only this one; may be repeated")
     made.add_argument("--seconds", type=float, default=10.0, help="of timing, virtual (default 10)")
@@ -384,7 +382,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return figures.tell(
                 "timing", lambda: timing(
                     options.seconds, options.clock or ("rtc", "task"),
-                    options.condition or measure.MAIN_CONDITIONS, *where),
+                    options.condition or lateness.MAIN_CONDITIONS, *where),
                 table_ticks, judge_ticks, options.json)
         except TraceError as error:
             return figures.failed([str(error)])

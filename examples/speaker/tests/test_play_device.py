@@ -9,10 +9,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import guest_python
 import pytest
 
-
+from harness import guest_python
 from model import porttrace
 
 SECONDS = 0.5

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-
 import playing
 from harness import VM, programs
 from model import porttrace, slope, speaker

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-
 from harness import programs
 from model import porttrace
 

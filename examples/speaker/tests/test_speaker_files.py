@@ -18,9 +18,8 @@ from typing import Any
 
 import pytest
 
-
-from harness import programs
 import speaker_quality
+from harness import programs
 from model import quality, speaker
 from model.porttrace import Capture
 

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-
 import playing
-from harness import programs
 import speaker_quality
+from harness import programs
 from model import pit, quality, speaker
 from model.porttrace import Capture, Write
 

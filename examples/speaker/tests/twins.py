@@ -22,10 +22,9 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[3]
 
-import figures
-import measure
 import playing
 from harness import VM, programs
+from measure import figures, lateness
 from model import speaker
 from model.porttrace import Capture, TraceError
 
@@ -80,7 +79,7 @@ def _script(size: int) -> str:
     def load(seconds: float, share: float) -> str:
         command = ["./load", "--json", "--disk=/dev/ram0", f"--seconds={seconds:g}"]
         command += [f"--min-{name}={floor * seconds * share:g}"
-                    for name, floor in measure.LOAD_FLOORS_PER_S.items()]
+                    for name, floor in lateness.LOAD_FLOORS_PER_S.items()]
         return shlex.join(command)
 
     return f"""

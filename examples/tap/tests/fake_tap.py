@@ -11,8 +11,18 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tactus.tap.records import (COMMAND, FLAG_IN, FLAG_OUT, MAGIC, NO_SOURCE, Figure, Kind, Op,
-                                Reason, Record)
+from tactus.tap.records import (
+    COMMAND,
+    FLAG_IN,
+    FLAG_OUT,
+    MAGIC,
+    NO_SOURCE,
+    Figure,
+    Kind,
+    Op,
+    Reason,
+    Record,
+)
 from tactus.tap.tapper import Tapper, TapperParams
 
 MS = 10**6

@@ -1,11 +1,8 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """How often tap-report's 95 % intervals hold the truth, for series of several lengths (docs/tap.md)."""
 from __future__ import annotations
 
-
 import numpy as np
-
 
 from tactus.tap import timing
 

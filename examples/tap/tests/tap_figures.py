@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Measure the tap loop as Finney's paper does (Figure 2 and "I/O tests"), in virtual time.
 
@@ -32,10 +31,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import figures
-import measure as lateness
 from harness import programs
-
+from measure import figures, lateness
 from tactus.tap.records import RECORD, Figure, Kind, Record, unpack
 
 Port = Literal["wire", "uart"]

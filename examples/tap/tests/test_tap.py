@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from harness import programs
 import tap_figures as tap
+from harness import programs
 
 Vm = Callable[..., Any]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from fake_tap import MS, FakeLoop
 
+from fake_tap import MS, FakeLoop
 from tactus.tap.companion import write_files
 from tactus.tap.records import FLAG_OUT, NO_SOURCE, Kind, Record
 from tactus.tap.trial import About, Trial

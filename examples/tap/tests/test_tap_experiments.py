@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import tap_dry
 
+import tap_dry
 from tactus import cli
 from tactus.tap import exports, report, timing
 from tactus.tap.records import Figure, Kind

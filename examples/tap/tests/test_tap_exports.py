@@ -11,8 +11,8 @@ from pathlib import Path
 import mido
 import numpy as np
 import pytest
-from fake_tap import HELD_NS, LATE_NS, MS, FakeLoop
 
+from fake_tap import HELD_NS, LATE_NS, MS, FakeLoop
 from tactus.recording import DATA, open_recording
 from tactus.tap import exports
 from tactus.tap.records import FLAG_OUT, MESSAGES, NO_SOURCE, Kind, Record

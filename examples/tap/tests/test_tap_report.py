@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_tap import LATE_NS, MS, FakeLoop
 
+from fake_tap import LATE_NS, MS, FakeLoop
 from tactus import cli
 from tactus.tap import exports, report
 from tactus.tap.tapper import TapperParams

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import mido
 import pytest
+
 from fake_tap import MS, FakeDevice, FakeLoop
 from fakes import PACKAGE, FakeMachine
-
 from tactus.errors import ToolError
 from tactus.tap import session
 from tactus.tap.companion import Loop, Stopper

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
-from fakes import PACKAGE
 
+from fakes import PACKAGE
 from tactus.tap.farend import FarEnd
 from tactus.tap.tapper import Tapper, TapperParams
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from fake_tap import MS, FakeDevice, FakeLoop
 from fakes import PACKAGE, FakeMachine
-
 from tactus import cli
 from tactus.errors import ToolError
 from tactus.tap import session

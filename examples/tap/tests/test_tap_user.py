@@ -14,11 +14,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import guest_python
 import mido
 import numpy as np
 import pytest
 
+from harness import guest_python
 from tactus.tap import certificate, report, timing
 from tactus.tap.records import Kind
 from tactus.tap.trial import Trial, read_trial

@@ -9,12 +9,23 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tactus import hostprogram
 from tactus.cli import main
 from tactus.errors import ToolError
 from tactus.tap import tapfile
 from tactus.tap.records import (
-    COMMAND, FLAG_OUT, MAGIC, NO_SOURCE, RECORD, Figure, Kind, Reason, Record, unpack)
+    COMMAND,
+    FLAG_OUT,
+    MAGIC,
+    NO_SOURCE,
+    RECORD,
+    Figure,
+    Kind,
+    Reason,
+    Record,
+    unpack,
+)
 from tap_oracle import MS, Event, Oracle
 
 TOP = Path(__file__).resolve().parents[3]

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from harness import TOP
 from harness.vmrun import Vm
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = TOP / "examples"
 
 
 def test_hello(vm: Vm) -> None:

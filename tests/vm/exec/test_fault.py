@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from harness.vmrun import Vm
 
 # The name in the module, the exception in the log, the function that caused it.

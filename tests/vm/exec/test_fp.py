@@ -7,6 +7,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
+
 from harness import programs
 from harness.vmrun import Result, Vm
 

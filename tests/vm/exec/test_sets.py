@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import random
 
-from tactus.analysis import Task, analyse
 from harness.vmrun import Vm
+from tactus.analysis import Task, analyse
 
 PERIODS_US = (2000, 2500, 4000, 5000, 8000, 10000)
 # What a job costs beyond its own instructions: its release, two switches, interrupts of Linux.

@@ -11,8 +11,8 @@ import re
 
 import pytest
 
-import fifo_figures
 from harness import programs
+from measure import fifo as figures
 
 MODULES = "tactus_core tactus rtfifo fifo_test"
 CASES = re.findall(r"TEST\((\w+)\),", (programs.source("fifo_check") / "fifo_check.c").read_text())
@@ -101,10 +101,10 @@ def test_speed(vm) -> None:
     puts while Linux is in the middle of a read."""
     done = vm("./fifo_speed", modules="tactus_core tactus rtfifo fifo_wake", icount=True, busy=True,
               put=[programs.build("fifo_speed")])
-    told = fifo_figures.parse(done.stdout)
-    assert fifo_figures.complaints(told) == []
+    told = figures.parse(done.stdout)
+    assert figures.complaints(told) == []
     slow_read = told | {"read 64": (1000, 1001)}
-    assert fifo_figures.complaints(slow_read) == ["read 64: 1001 ns, not at most 1000 ns"]
+    assert figures.complaints(slow_read) == ["read 64: 1001 ns, not at most 1000 ns"]
 
 
 @pytest.mark.slow

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 
-from harness import programs
 import pytest
+
+from harness import programs
 
 MODULES = "tactus_core tactus rtfifo fifo_test alloc_fail"
 THOROUGH = bool(os.environ.get("TACTUS_THOROUGH"))

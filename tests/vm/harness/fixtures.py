@@ -14,6 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from .vmrun import KERNELS, Vm, run_vm
 
 

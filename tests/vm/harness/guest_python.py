@@ -10,8 +10,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from . import TOP
+
 PYTHON = Path("/usr/bin/python3")  # Debian's: its library is in one known folder
-TOP = Path(__file__).resolve().parents[2]
 PACKAGE = TOP / "userland/python/src"
 
 # Runs on the host: imports all that the tool has, then says which files that took.

@@ -1,9 +1,8 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """What works on which stock kernel: each check on each, as a table and as JSON.
 
-    tests/vm/matrix.py                        every kernel; some 15 minutes
-    tests/vm/matrix.py 6.12:cloud 7:generic   these only
+    tests/vm/python -m harness.matrix                        every kernel; some 15 minutes
+    tests/vm/python -m harness.matrix 6.12:cloud 7:generic   these only
 
 Checks, on one CPU in virtual time:
 
@@ -33,13 +32,13 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-import measure
-from harness import programs
-from bench import kernels
-from bench.common import TREE, BenchError
-from truth import found_sites, true_sites
+from measure.lateness import LIMIT_NS, MAIN_CONDITIONS, Case, MeasureError, complaints, measure_all
 
-VM = Path(__file__).resolve().parent / "vm"
+from . import VM, programs
+from .bench import kernels
+from .bench.common import TREE, BenchError
+from .truth import found_sites, true_sites
+
 OUT = TREE / "out" / "matrix.json"
 
 ALL = [(series, flavour) for series in kernels.SUITES for flavour in kernels.FLAVOURS]
@@ -126,17 +125,17 @@ def functions(row: Row, text: str, true: dict[int, str]) -> None:
 
 def lateness(row: Row, seconds: float) -> None:
     """Measure tick and task under each condition; fills in the row."""
-    cases = [measure.Case(kind, condition, seconds)
-             for kind in KINDS for condition in measure.MAIN_CONDITIONS]
+    cases = [Case(kind, condition, seconds)
+             for kind in KINDS for condition in MAIN_CONDITIONS]
     try:
-        results = measure.measure_all(cases, kernel=row.series, flavour=row.flavour)
-    except measure.MeasureError as error:
+        results = measure_all(cases, kernel=row.series, flavour=row.flavour)
+    except MeasureError as error:
         row.trouble.append(f"lateness: {error}")
         return
     for result in results:
         row.max_ns.setdefault(result.case.kind, {})[result.case.condition] = result.max_ns
         row.trouble += [f"{result.case.kind}, {result.case.condition}: {text}"
-                        for text in measure.complaints(result, measure.LIMIT_NS[result.case.kind])]
+                        for text in complaints(result, LIMIT_NS[result.case.kind])]
 
 
 def check(series: str, flavour: str, seconds: float = SECONDS) -> Row:
@@ -172,11 +171,11 @@ def table(rows: Sequence[Row]) -> str:
             continue
         marks = [{True: "ok", False: "FAIL", None: "-"}[row.passed.get(n)] for n in FUNCTIONS]
         figures = [" / ".join(str(row.max_ns.get(kind, {}).get(condition, "-"))
-                              for condition in measure.MAIN_CONDITIONS) for kind in KINDS]
+                              for condition in MAIN_CONDITIONS) for kind in KINDS]
         lines.append(f"{row.release or row.name:<28} " + " ".join(f"{mark:<6}" for mark in marks)
                      + "".join(f" {text:<15}" for text in figures))
     lines.append("max ns: idle / load / 20 ms irq-off; allowed: "
-                 + ", ".join(f"{kind} {measure.LIMIT_NS[kind]}" for kind in KINDS))
+                 + ", ".join(f"{kind} {LIMIT_NS[kind]}" for kind in KINDS))
     return "\n".join(lines)
 
 

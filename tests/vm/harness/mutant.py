@@ -13,9 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-TOP = HERE.parents[1]
-
+from . import TOP, VM
 
 # A text's slots are written in two passes of half a word each, with some time between them, as
 # if stores of one CPU could be seen in parts by another; no emulator at hand shows that by itself.
@@ -90,7 +88,7 @@ def build(folder: Path, name: str, kernel: tuple[str, str] = ("6.1", "cloud")) -
     for old, new in EDITS[name].items():
         path, text = edit(sources(folder), old, new)
         path.write_text(text, encoding="utf-8")
-    done = subprocess.run([HERE / "vm", "build", "--kernel", kernel[0], "--flavour", kernel[1],
+    done = subprocess.run([VM, "build", "--kernel", kernel[0], "--flavour", kernel[1],
                            "--json", folder], stdout=subprocess.PIPE, check=True)
     modules = {Path(path).stem: path for path in json.loads(done.stdout)["modules"]}
     return f"{modules['tactus_core']} {modules['tactus']}"

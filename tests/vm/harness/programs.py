@@ -12,7 +12,7 @@ from . import TOP
 
 BUILD = TOP / "build" / "host"
 HEADERS = TOP / "kernel" / "include"
-FOLDERS = ("tests/vm", "tests/vm/*", "examples/*", "examples/*/tests")
+FOLDERS = ("tests/vm/*", "examples/*", "examples/*/tests")
 COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}"]
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-VM = HERE / "vm"
+from harness import VM
+from harness.bench import apt, chroot, common, console, initrd, kernels, modules
 
-from bench import apt, chroot, common, console, initrd, kernels, modules
+MODULES = Path(__file__).with_name("modules")
 
 
 def vm_words(*words: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -29,7 +29,7 @@ def vm_words(*words: str | Path, env: dict[str, str] | None = None) -> subproces
 def build(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
     """A copy of a module folder of ours, built by `vm build` for the default kernel."""
     folder = tmp_path_factory.mktemp("module") / name
-    shutil.copytree(HERE / "modules" / name, folder, ignore=shutil.ignore_patterns(
+    shutil.copytree(MODULES / name, folder, ignore=shutil.ignore_patterns(
         "*.o", "*.ko", "*.mod*", ".*", "Module.symvers", "modules.order"))
     done = vm_words("build", "--make", "W=1", folder)
     assert done.returncode == 0, done.stderr

@@ -12,11 +12,9 @@ import re
 
 import pytest
 
-from harness import programs
-from figures import UART
+from harness import ownkernel, programs
 from harness.vmrun import Result, Vm
-
-import ownkernel
+from measure.figures import UART
 
 # Loading and unloading twice; RT tasks, timers and interrupts, FIFOs, policies, the load.
 RUN = """

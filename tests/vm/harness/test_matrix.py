@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pytest
-from truth import found_sites
-from harness.vmrun import skip_without_chroot
 
-from matrix import TESTED, Row, check, functions, table
+from harness.matrix import TESTED, Row, check, functions, table
+from harness.truth import found_sites
+from harness.vmrun import skip_without_chroot
 
 
 @pytest.mark.slow

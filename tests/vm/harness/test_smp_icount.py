@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import emulator
-from bench.common import BenchError
-from bench.emulator import Emulator
+from harness.bench import emulator
+from harness.bench.common import BenchError
+from harness.bench.emulator import Emulator
 
 # Forks, pipes, IPIs, an RT task on the second CPU: whatever depends on time or turns shows somewhere.
 WORK = """

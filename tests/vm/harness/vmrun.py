@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import chroot, kernels
-
 from . import VM
-
+from .bench import chroot, kernels
 
 # What `kernel`-parametrised tests run on; a flavour more costs one more boot of each.
 KERNELS = [("6.1", "cloud"), ("6.1", "generic")]

@@ -3,15 +3,16 @@
 what is left for Linux. Tests and ``make bench`` take their figures from here.
 
 A switch is counted as what it adds to the call that caused it: the same call without a
-switch is measured beside it (tests/vm/modules/task_bench)."""
+switch is measured beside it (tests/vm/measure/modules/task_bench)."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 
-import figures
 from harness import programs
+
+from . import figures
 
 # Instructions.
 SWITCH_LIMIT = 250
@@ -108,7 +109,7 @@ def event_cost(kernel: str = "6.1") -> float:
 
 
 def main() -> int:
-    """Print both: ``python3 tests/vm/costs.py``."""
+    """Print both: ``tests/vm/python -m measure.costs``."""
     found = costs()
     print(found.table())
     promised, measured = linux_share()

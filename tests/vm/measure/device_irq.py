@@ -2,9 +2,9 @@
 """Measure how late an RT device interrupt is, in virtual time.
 
 IRQ 8, the real-time clock's at 8192 Hz, is the device; its handler notes the clock at its first
-instruction (tests/vm/modules/level). Beside it a level-triggered line of Linux's (the emulator's
+instruction (tests/vm/measure/modules/level). Beside it a level-triggered line of Linux's (the emulator's
 "edu" device) is raised inside interrupts-off sections of 20 ms and waits for its handler to
-the end of each. Conditions: ``idle``, ``load`` (tests/vm/load), ``stalled`` (the load, and the
+the end of each. Conditions: ``idle``, ``load`` (tests/vm/harness/load), ``stalled`` (the load, and the
 sections with their waiting line). ``control`` is the last with the pipeline kept from masking the
 waiting line at its controller: it must be late, or the line was not in the way.
 
@@ -21,9 +21,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import figures
 from harness import programs
-from figures import MeasureError
+
+from . import figures
+from .figures import MeasureError
 
 # The promise, under every condition but the control.
 LIMIT_NS = 2000
@@ -132,7 +133,7 @@ def judge(results: Sequence[DeviceIrq]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``python3 tests/vm/device_irq.py``."""
+    """Measure from the command line: ``tests/vm/python -m measure.device_irq``."""
     parser = figures.parser("Measure an RT device interrupt's lateness.")
     parser.add_argument("--seconds", type=float, default=0.5, help="virtual, of idle and load")
     parser.add_argument("--rounds", type=int, default=10, help="sections of 20 ms; default 10")

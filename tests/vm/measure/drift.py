@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Measure whether Linux's clock keeps to the machine's while tactus is loaded, in virtual time.
 
-The machine's clock is the ACPI timer, which Linux does not use; tests/vm/drift.c compares. One boot:
+The machine's clock is the ACPI timer, which Linux does not use; tests/vm/measure/drift.c compares. One boot:
 ``native`` without tactus, ``active`` for the time asked for with an RT task, and a load with
 interrupts-off sections that works one second in six, so that the emulator can skip the rest; and
 two controls without tactus: a clock made to go 100 ppm too fast, and one set back.
@@ -16,9 +16,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import figures
 from harness import programs
-from figures import MeasureError
+
+from . import figures
+from .figures import MeasureError
 
 # The promise: against the rate before tactus came, in 10^-9, and off the straight line, in ns.
 LIMIT_PPB = 200
@@ -127,7 +128,7 @@ def table(results: Sequence[Drift]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``python3 tests/vm/drift.py --seconds 60``."""
+    """Measure from the command line: ``tests/vm/python -m measure.drift --seconds 60``."""
     parser = figures.parser("Compare Linux's clock with the machine's.")
     parser.add_argument("--seconds", type=float, default=60, help="virtual; default 60")
     figures.add_json(parser)

@@ -14,11 +14,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
-HERE = Path(__file__).resolve().parent
-TREE = HERE.parent.parent
+from harness import TOP, VM
 
 # What the load needs beside the bench's own machine: a UART nobody listens to, and a RAM disk.
 UART = "-chardev null,id=uart -device isa-serial,chardev=uart,index=2,iobase=0x3e8,irq=3"
@@ -45,7 +43,7 @@ def boot(script: str, *options: str, kernel: str = "6.1", flavour: str = "cloud"
     """What `script` prints in a guest; `options` are those of `vm run`. Raises MeasureError if it
     fails, or if the guest's kernel complains."""
     done = subprocess.run(
-        [str(HERE / "vm"), "run", f"--kernel={kernel}", f"--flavour={flavour}", *options, "--",
+        [str(VM), "run", f"--kernel={kernel}", f"--flavour={flavour}", *options, "--",
          script], capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         raise MeasureError(
@@ -84,10 +82,10 @@ def show(results: Sequence[R], table: Callable[[Sequence[R]], str], as_json: boo
 
 def write(name: str, figures: Any) -> None:
     """Keep figures as out/bench/NAME.json, and say so."""
-    out = TREE / "out" / "bench" / f"{name}.json"
+    out = TOP / "out" / "bench" / f"{name}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(figures, indent=1) + "\n")
-    print(f"figures: {out.relative_to(TREE)}")
+    print(f"figures: {out.relative_to(TOP)}")
 
 
 def tell(name: str, measured: Callable[[], Sequence[R]], table: Callable[[Sequence[R]], str],

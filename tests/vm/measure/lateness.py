@@ -4,8 +4,8 @@
 The tests, the demo and ``make bench`` all take their figures from here, so that they mean
 the same thing. Three kinds are measured: an RT task, a raw RT timer tick (both by
 examples/latency) and, on the untouched kernel, a pinned hard hrtimer
-(tests/vm/modules/hrt_latency); under three conditions: an idle guest, a loaded one, and a
-loaded one in which a driver keeps interrupts off for 20 ms at a time (tests/vm/load), in
+(tests/vm/measure/modules/hrt_latency); under three conditions: an idle guest, a loaded one, and a
+loaded one in which a driver keeps interrupts off for 20 ms at a time (tests/vm/harness/load), in
 several kinds of context in turn or, for ``irqoff-process`` and its like, in one only.
 
     result = measure("task", "irqoff", seconds=3)
@@ -27,9 +27,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-import figures
 from harness import programs
-from figures import MeasureError
+
+from . import figures
+from .figures import MeasureError
 
 Kind = Literal["task", "tick", "hrtimer"]
 Condition = Literal["idle", "load", "irqoff", "irqoff-process", "irqoff-tasklet", "irqoff-timer",
@@ -40,7 +41,7 @@ Mode = Literal["pipeline", "hosted"]
 # The conditions that stand for all; those with one context each are for looking closer.
 MAIN_CONDITIONS: tuple[Condition, ...] = ("idle", "load", "irqoff")
 CONTEXT_CONDITIONS: tuple[Condition, ...] = get_args(Condition)[3:]
-# The contexts of "irqoff" (tests/vm/modules/hog has them all).
+# The contexts of "irqoff" (tests/vm/harness/modules/hog has them all).
 _CONTEXTS = ("process", "timer", "tasklet")
 
 # What the load must at least have done in each virtual second for a figure to count: below half
@@ -108,7 +109,7 @@ class Lateness(figures.Result):
     upper_ns: dict[int, int]
     """Upper edge of each bin in histogram; of the open-ended last one, the maximum."""
     load: dict[str, float] = field(default_factory=dict)
-    """What tests/vm/load reports as done; empty when idle."""
+    """What tests/vm/harness/load reports as done; empty when idle."""
     worst: int = 0
     """Number of the release that was max_ns late, from 0."""
 
@@ -217,7 +218,7 @@ def measure_all(
     beside: Sequence[str] = (),
 ) -> list[Lateness]:
     """Make the cases' measurements in one boot, in order, by the one-shot device `timer`, in `mode`,
-    `beside` other RT tasks: of each the line that tests/vm/modules/taskset wants.
+    `beside` other RT tasks: of each the line that tests/vm/exec/modules/taskset wants.
 
     The hrtimer's cases need the untouched kernel, so they cannot share a boot with the others.
     Raises MeasureError when the guest failed, the load did less than its minimum, or a figure
@@ -303,7 +304,7 @@ def table(results: Sequence[Lateness]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``python3 tests/vm/measure.py tick task hrtimer``."""
+    """Measure from the command line: ``tests/vm/python -m measure.lateness tick task hrtimer``."""
     parser = figures.parser("Measure release lateness on the bench.")
     parser.add_argument("kinds", nargs="+", choices=get_args(Kind))
     parser.add_argument(

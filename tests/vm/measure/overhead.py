@@ -19,9 +19,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import figures
 from harness import programs
-from figures import MeasureError
+
+from . import figures
+from .figures import MeasureError
 
 # The promise: how much more Linux may execute, in per cent, with the pipeline on and no tasks.
 LIMIT_PERCENT = {"shells": 2.0, "pipe": 2.0, "gzip": 0.5}
@@ -134,7 +135,7 @@ def table(costs: Sequence[Cost]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``python3 tests/vm/overhead.py``."""
+    """Measure from the command line: ``tests/vm/python -m measure.overhead``."""
     parser = figures.parser("Measure what the pipeline costs Linux.")
     parser.add_argument("--rounds", type=int, default=3, help="of each, off and on; default 3")
     figures.add_json(parser)

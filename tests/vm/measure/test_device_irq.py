@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from device_irq import judge, measure, parse, table
-from figures import MeasureError
+from measure.device_irq import judge, measure, parse, table
+from measure.figures import MeasureError
 
 
 @pytest.mark.slow

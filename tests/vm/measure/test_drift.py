@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from drift import judge, measure, parse, table
-from figures import MeasureError
+from measure.drift import judge, measure, parse, table
+from measure.figures import MeasureError
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from measure import (
+from measure.lateness import (
     CONTEXT_CONDITIONS,
     LIMIT_NS,
     SECTIONS_PER_S,

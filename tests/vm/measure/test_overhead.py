@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from figures import MeasureError
-from overhead import complaints, measure, parse, table
+from measure.figures import MeasureError
+from measure.overhead import complaints, measure, parse, table
 
 
 @pytest.mark.slow

@@ -11,8 +11,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from harness import programs
 import pytest
+
+from harness import programs
 from harness.vmrun import VM, Result, Vm
 
 RT = "tactus rt_latency period_us=100"

@@ -11,9 +11,9 @@ import re
 
 import pytest
 
-import test_task
-from measure import LIMIT_NS, Case, complaints, measure_all, table
+from exec import test_task
 from harness.vmrun import Result, Vm, skip_without_chroot
+from measure.lateness import LIMIT_NS, Case, complaints, measure_all, table
 
 # Jobs that only an interrupt ends: they would keep the CPU for good.
 ENDLESS = {"watchdog", "delete_running_from_timer", "remote_running"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import mutant
 import pytest
-from test_ledger import EDU, balanced, books
+
+from harness import mutant
 from harness.vmrun import Vm, skip_without_chroot
+from pipeline.test_ledger import EDU, balanced, books
 
 # Interrupts of both kinds go to CPU 1, and are raised when it is about to give them away.
 DYING = """

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import mutant
-from harness import programs
 import pytest
+
+from harness import mutant, programs
 from harness.vmrun import Result, Vm
 
 SECONDS = 0.15

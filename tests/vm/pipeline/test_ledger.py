@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Nothing is lost: interrupts raised by devices are the interrupts handled by Linux, exactly, while
 the pipeline is switched on and off; and those forced to be pending at the switch-off are handed
-over. tests/vm/modules/ledger tells what raises them, and why no two can become one."""
+over. tests/vm/pipeline/modules/ledger tells what raises them, and why no two can become one."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-import mutant
 import pytest
+
+from harness import mutant
 from harness.vmrun import Vm
 
 EDU = "-device edu -device edu"

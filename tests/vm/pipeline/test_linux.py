@@ -11,8 +11,8 @@ import re
 import pytest
 
 from harness import programs
-from figures import UART
 from harness.vmrun import Vm
+from measure.figures import UART
 
 ACTIVE = "tactus_core tactus"
 PREEMPTION = [pytest.param("none", marks=pytest.mark.slow),

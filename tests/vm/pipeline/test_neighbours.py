@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 
-from harness import programs
 import pytest
-from test_ledger import EDU, balanced, books
+
+from harness import programs
 from harness.vmrun import Vm
+from pipeline.test_ledger import EDU, balanced, books
 
 
 def figures(text: str, start: str) -> dict[str, int]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """NMIs at any moment, that of the switch-over among them, while text is rewritten on two CPUs.
 
-tests/vm/modules/storm sends them and rewrites, tests/vm/modules/ledger keeps books of the devices'
+tests/vm/pipeline/modules/storm sends them and rewrites, tests/vm/pipeline/modules/ledger keeps books of the devices'
 interrupts meanwhile, the bench adds NMIs from outside. The native control does the same without
 tactus: what fails there is not tactus's fault.
 """
@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import mutant
 import pytest
-from test_ledger import EDU, balanced, books
+
+from harness import mutant
 from harness.vmrun import Result, Vm
+from pipeline.test_ledger import EDU, balanced, books
 
 SCRIPT = """
 cd /sys/kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from harness.vmrun import skip_without_chroot
 
 LOAD_ALL = "tactus tactus_rm rtfifo"

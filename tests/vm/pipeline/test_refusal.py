@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
-
-import ownkernel
+from harness import TOP, ownkernel
 
 pytestmark = pytest.mark.slow
 

@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from truth import found_sites, true_sites
-from harness.vmrun import skip_without_chroot
 
-VM = Path(__file__).resolve().parent / "vm"
+from harness import VM
+from harness.truth import found_sites, true_sites
+from harness.vmrun import skip_without_chroot
 
 # test_matrix.py does this for the other flavours.
 IMAGES = [("6.1", "rt"), ("6.12", "rt")]

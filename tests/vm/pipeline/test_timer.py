@@ -11,7 +11,16 @@ import re
 import pytest
 
 from harness import programs
-from measure import LIMIT_NS, MAIN_CONDITIONS, PIT_LIMIT_NS, Case, Kind, complaints, measure_all, table
+from measure.lateness import (
+    LIMIT_NS,
+    MAIN_CONDITIONS,
+    PIT_LIMIT_NS,
+    Case,
+    Kind,
+    complaints,
+    measure_all,
+    table,
+)
 
 # How often the interrupts 0 and LOC came during ten naps, and how long that took.
 NAPS = ("irqs() { awk '/^ *0:|^LOC:/ { printf \"%d \", $2 }' /proc/interrupts; }; "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* librtf against /dev/rtfN, with the module fifo_test as the RT side; prints "ok librtf". */
-#include "fifo_check/fifo_check.h"
+#include "../fifo/fifo_check/fifo_check.h"
 #include <tactus/rtf.h>
 
 const char *test_name = "librtf";

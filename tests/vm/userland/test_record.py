@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import guest_python
 import pytest
 
+from harness import guest_python
 from tactus.recording import DATA, END, LOSS, Frame, open_recording
 
 FIELDS = "time_ns:u8,number:u4,late_ns:u4,mv:8i2"

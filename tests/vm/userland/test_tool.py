@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import guest_python
 import pytest
+
+from harness import guest_python
 
 pytestmark = pytest.mark.slow
 MODULES = "tactus_core tactus tactus_rm rtfifo rt_hello"

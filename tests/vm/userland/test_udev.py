@@ -6,9 +6,8 @@ import subprocess
 from pathlib import Path
 
 from harness import TOP
-
-from bench.apt import Apt
-from bench.common import cache_dir, locked
+from harness.bench.apt import Apt
+from harness.bench.common import cache_dir, locked
 
 RULE = TOP / "userland/udev/70-tactus.rules"
 GROUP = 4711

@@ -7,9 +7,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import guest_python
-from harness import TOP, programs
 import pytest
+
+from harness import TOP, guest_python, programs
 
 MODULES = "tactus_core tactus rtfifo fifo_test"
 SCRIPT = Path(__file__).with_name("fifo_python.py")

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../../kernel/include/uapi/tactus/fifo.h"
+#include "../../../../kernel/include/uapi/tactus/fifo.h"
 
 #define MAX_SIZE (16 << 20)
 #define NFIFOS 64

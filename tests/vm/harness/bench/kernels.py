@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .apt import Apt, Package, version_key
-from .common import TREE, BenchError, cache_dir, locked, output_of, say
+from .common import BenchError, cache_dir, locked, output_of, say
 
 # What the bench's guest lives on; distributions have all of it.
 NEEDED = ("CONFIG_PCI", "CONFIG_SYSFS", "CONFIG_DEVTMPFS", "CONFIG_PROC_FS", "CONFIG_TMPFS",
@@ -28,7 +27,7 @@ FLAVOURS = {"cloud": "-cloud", "generic": "", "rt": "-rt"}
 SUITES = {"6.1": "bookworm", "6.12": "bookworm", "6.12+deb13": "trixie", "7": "trixie-backports"}
 DEFAULT = "6.1"
 LOCAL = "local"
-# Kernels of our own with checkers in them, built by tests/kunit/ownkernel.py; they have no flavours.
+# Kernels of our own with checkers in them, built by tests/vm/harness/ownkernel.py; they have no flavours.
 OWN = ("debug", "kcsan")
 
 
@@ -279,10 +278,7 @@ def resolve(wanted: str = DEFAULT, flavour: str = "cloud") -> Kernel:
 
 def _own(name: str) -> Kernel:
     """A kernel of our own, built now if it is not in the cache yet."""
-    folder = str(TREE / "tests" / "kunit")
-    if folder not in sys.path:
-        sys.path.append(folder)
-    import ownkernel
+    from .. import ownkernel
 
     try:
         built = ownkernel.kernel(name)

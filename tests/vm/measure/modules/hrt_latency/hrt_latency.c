@@ -12,7 +12,7 @@
 #include <linux/module.h>
 
 #include "compat/hrtimer.h"
-#include "../../../../examples/latency/harness.h"
+#include "../../../../../examples/latency/harness.h"
 
 static unsigned int period_us = 1000;
 module_param(period_us, uint, 0644);

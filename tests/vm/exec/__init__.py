@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""RT tasks, timers and policies in guests."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""RT-FIFOs in guests: /dev/rtfN against RT code."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tactus command, librtf and the Python package in guests."""
