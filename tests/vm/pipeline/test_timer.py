@@ -70,6 +70,21 @@ def test_refused_where_it_cannot_be(vm, timer: str) -> None:
     assert done.status != 0
 
 
+def test_an_idle_isolated_cpu(vm) -> None:
+    """Linux masks the timer of a nohz_full CPU that idles; it is unmasked when it is taken, and
+    Linux's timers come again when it has been given back."""
+    done = vm("cat /sys/devices/system/cpu/nohz_full; modprobe rt_latency cpu=1; sleep 1; "
+              "cat /proc/rt_latency/summary; rmmod rt_latency tactus; "
+              "taskset 2 usleep 20000 && echo slept",
+              modules="tactus", with_modules="rt_latency", smp=2,
+              append="nohz_full=1 isolcpus=nohz,domain,1")
+    isolated, summary, slept = done.stdout.splitlines()
+    assert (isolated, slept) == ("1", "slept")
+    releases, skipped = re.search(r"releases=(\d+) .*skipped=(\d+)", summary).groups()
+    assert int(releases) > 900
+    assert skipped == "0"
+
+
 @pytest.mark.slow
 def test_the_8254_beside_the_apic(vm) -> None:
     """Two CPUs: tasks run on both, and the one that the 8254 interrupts stays online."""

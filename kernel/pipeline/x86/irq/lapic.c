@@ -58,7 +58,13 @@ u64 pl_lapic_left_ns(void)
 
 void pl_lapic_use_vector(u8 vector)
 {
-	pl_apic->write(APIC_LVTT, (pl_apic->read(APIC_LVTT) & ~APIC_VECTOR_MASK) | vector);
+	u32 lvtt = pl_apic->read(APIC_LVTT);
+
+	/*
+	 * Unmasked: Linux masks a timer that it has stopped, as on an idle nohz_full CPU, and its
+	 * own functions, which would unmask it, do not run while the timer is ours.
+	 */
+	pl_apic->write(APIC_LVTT, (lvtt & ~(APIC_VECTOR_MASK | APIC_LVT_MASKED)) | vector);
 }
 
 struct clock_event_device *pl_lapic_events(int cpu)

@@ -26,7 +26,7 @@ struct clock_event_device *pl_lapic_events(int cpu);
  */
 u64 pl_lapic_left_ns(void);
 
-/** pl_lapic_use_vector - have the interrupt come on @vector. Context: as above. */
+/** pl_lapic_use_vector - unmask the interrupt and have it come on @vector. Context: as above. */
 void pl_lapic_use_vector(u8 vector);
 
 #endif
