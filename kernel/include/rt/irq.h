@@ -8,7 +8,8 @@
  * @irq: interrupt number as in /proc/interrupts
  * @handler: runs with hardware interrupts off whatever Linux has masked; it is
  *	the device's handler, Linux's own (if any) does not run while it is installed. A fault
- *	in it removes it
+ *	in it removes it. It runs on the CPU that the line goes to; Linux cannot move the
+ *	line meanwhile (/proc/irq/N/smp_affinity: EIO)
  *
  * Context: Linux process; may sleep.
  * Return: 0, or -EINVAL (no handler, or no such interrupt), -EBUSY (owned by an RT

@@ -36,6 +36,15 @@ def test_the_rtc_is_not_taken_if_not_named(vm) -> None:
     assert words(done.stdout)["rtc"] == -errno.EBUSY
 
 
+def test_a_line_stays_on_its_cpu(vm) -> None:
+    """Linux cannot finish a move whose interrupts it does not see; afterwards it may move the line."""
+    done = vm("cpu() { echo 2 > /proc/irq/$1/smp_affinity; echo $1=$?; }; cpu 5 2>&1; cpu 8 2>&1; "
+              "rmmod irq_test; cpu 8; cpu 8",
+              modules="tactus irq_test keep=1", smp=2)
+    refused = "sh: write error: Input/output error"
+    assert done.stdout.splitlines() == [refused, "5=1", refused, "8=1", "8=0", "8=0"]
+
+
 def test_linux_gets_its_line_back(vm) -> None:
     """While RT has interrupt 8 Linux's alarm does not reach its driver; afterwards it does."""
     done = vm(ALARM + "modprobe irq_test keep=1; " + ALARM + "rmmod irq_test; " + ALARM,

@@ -6,7 +6,8 @@
  * of the vector that arrived, and runs at once. If no Linux driver uses the line,
  * Linux is asked for it in the usual way, so that it sets the controller up and shows
  * it in /proc/interrupts; if one does and may be robbed (take_irq), its action stays
- * installed and simply is not called until the line is given back.
+ * installed and simply is not called until the line is given back. Meanwhile the line stays on
+ * its CPU: Linux completes a move when its own handler acknowledges, and that does not run.
  *
  * Stalled level-triggered lines: see ack_arrival() in dispatch.c. Only worth it while
  * there are RT interrupts, which a held EOI could keep waiting.
@@ -49,6 +50,7 @@ struct rt_line {
 	bool taken;		/* a Linux driver has it, and waits */
 	bool own;		/* the pipeline's */
 	bool dead;		/* its handler failed: Linux's, until it is freed */
+	bool movable;		/* to another CPU, before and afterwards */
 	unsigned long count;
 };
 
@@ -248,8 +250,7 @@ static int add_line(unsigned int irq, void (*handler)(void), bool own)
 		line->taken = own || may_take(irq);
 		err = line->taken ? 0 : -EBUSY;
 	} else {
-		err = request_irq(irq, placeholder, IRQF_NO_THREAD | (own ? IRQF_NOBALANCING : 0),
-				  "tactus", line);
+		err = request_irq(irq, placeholder, IRQF_NO_THREAD, "tactus", line);
 	}
 	if (err) {
 		kfree(line);
@@ -259,6 +260,8 @@ static int add_line(unsigned int irq, void (*handler)(void), bool own)
 	line->handler = handler;
 	line->level = irqd_is_level_type(data);
 	line->own = own;
+	line->movable = irqd_can_balance(data);
+	irq_set_status_flags(irq, IRQ_NO_BALANCING);
 	pl_core.rt_lines++;
 	/* Pairs with the acquire in rt_line(). */
 	smp_store_release(&rt_lines[irq], line);
@@ -287,6 +290,8 @@ static void remove_line(unsigned int irq, bool own, bool if_dead)
 	/* A CPU that answers is in Linux, so it has left any handler it was in. */
 	on_each_cpu(nothing, NULL, 1);
 	pl_core.rt_lines--;
+	if (line->movable)
+		irq_clear_status_flags(irq, IRQ_NO_BALANCING);
 	if (line->taken)
 		pr_info("interrupt %u given back to its Linux driver\n", irq);
 	else
