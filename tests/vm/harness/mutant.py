@@ -52,6 +52,11 @@ EDITS: dict[str, dict[str, str]] = {
     "half_written_no_gate": HALF_WRITTEN | {
         "\tif (!pl_nmi_gate_close())\n\t\treturn -EIO;\n": "",
     },
+    # A CPU can come between the last look at the CPUs' timers and the switch-off.
+    "slow_off": {
+        "/* ---- install, remove ---- */\n": "#include <linux/delay.h>\n",
+        "\terr = pl_switch_over(false);\n": "\tmsleep(3000);\n\terr = pl_switch_over(false);\n",
+    },
     # KVM's modules get a soft cli like all others.
     "soft_kvm": {'\treturn mod && strstarts(mod->name, "kvm");': "\treturn false;"},
     # Linux does not find logged interrupts in the APIC.

@@ -125,6 +125,16 @@ def test_the_switch_while_a_cpu_is_offline(vm: Vm, order: str) -> None:
     assert done.stdout == "0-1\n"
 
 
+@pytest.mark.slow
+def test_a_cpu_that_comes_during_the_switch_off(vm: Vm, tmp_path: Path) -> None:
+    """Its timer is Linux's again, on Linux's vector. The time in which it can come is stretched."""
+    done = vm("echo 0 > /sys/devices/system/cpu/cpu1/online; rmmod tactus & sleep 1; "
+              "echo 1 > /sys/devices/system/cpu/cpu1/online; wait; "
+              "timeout 20 taskset 2 usleep 100000 && echo slept",
+              modules=mutant.build(tmp_path, "slow_off"), smp=2)
+    assert done.stdout == "slept\n"
+
+
 def test_the_watchdog_keeps_no_cpu(vm: Vm) -> None:
     """Its timer stays for a while after the last task; the CPU may go all the same."""
     done = vm("echo remote > /proc/task_test; "

@@ -233,6 +233,8 @@ void pl_oneshot_release(void)
 	dev->set_state_oneshot_stopped = t->saved.set_state_oneshot_stopped;
 	dev->set_state_oneshot = t->saved.set_state_oneshot;
 	t->rt_next = NEVER;
+	/* A CPU that came after pl_remove() had seen to those there were still has ours. */
+	pl_lapic_use_vector(LOCAL_TIMER_VECTOR);
 	if (t->shot == pit)
 		pl_pit_release();
 	t->shot = lapic;
