@@ -8,6 +8,7 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/reboot.h>
 #include <linux/string.h>
 #include <linux/suspend.h>
@@ -16,6 +17,7 @@
 #include "pipeline/pipeline.h"
 #include "exec/cpu.h"
 #include "sysfs.h"
+#include "trial.h"
 
 #define UNLOAD_RETRY_MS 1000
 
@@ -27,7 +29,17 @@ static char *timer = "auto";
 module_param(timer, charp, 0444);
 MODULE_PARM_DESC(timer, "one-shot device: auto (the local APIC's, as Linux runs it), lapic, tsc-deadline or pit");
 
+static bool dry_run;
+module_param(dry_run, bool, 0444);
+MODULE_PARM_DESC(dry_run, "1: find and check everything, change nothing, and stay inert");
+
+static uint trial_s;
+module_param(trial_s, uint, 0444);
+MODULE_PARM_DESC(trial_s, "switch off again after so many seconds unless keep is written to (default 0: no)");
+
 /* ---- which mode ---- */
+
+static bool dry_texts;	/* a dry run left a list of what it found */
 
 /* Return: 0, or an errno after a line in the log that says why; then *@why is not set. */
 static int switch_on(const char **why)
@@ -49,13 +61,41 @@ static int switch_on(const char **why)
 	return err;
 }
 
-/* Return: 0, or -EBUSY: the pipeline stays on. */
+/* Is there something to switch off? Those who may are several. */
+static DEFINE_MUTEX(switch_mutex);
+static bool on;
+
+/* Return: 0, also if it is off already, or -EBUSY: the pipeline stays on. */
 static int switch_off(void)
 {
-	if (!pl_hosted())
-		return pl_remove();
-	pl_hosted_stop();
-	return 0;
+	int err = 0;
+
+	mutex_lock(&switch_mutex);
+	if (!on)
+		goto out;
+	if (pl_hosted())
+		pl_hosted_stop();
+	else
+		err = pl_remove();
+	on = err;
+out:
+	mutex_unlock(&switch_mutex);
+	return err;
+}
+
+/* As switch_on(), but only looks. */
+static int look(void)
+{
+	bool any = !strcmp(mode, "auto");
+	int err = -EOPNOTSUPP;
+
+	if (any || !strcmp(mode, "pipeline")) {
+		err = pl_dry_run(timer);
+		dry_texts = !err;
+		if (!any || !err || err == -ENOMEM)
+			return err;
+	}
+	return pl_hosted_check();
 }
 
 /* ---- before the machine sleeps or stops ---- */
@@ -77,6 +117,16 @@ static void tell_inert(void)
 	pl_get_summary(&s);
 	pr_info("inert: Linux has its interrupts back, %u edge- and %u level-triggered were waiting\n",
 		s.handed_edge, s.handed_level);
+}
+
+/* Context: Linux process; may sleep. */
+static void end_trial(void)
+{
+	pr_warn("the trial of %u s is over and nobody said keep: switching off, RT code stops\n",
+		trial_s);
+	while (switch_off())
+		msleep(UNLOAD_RETRY_MS);
+	tell_inert();
 }
 
 /* A rebooting or kexec'ing kernel wants its interrupts back; RT code ends here. */
@@ -113,7 +163,44 @@ static int check_parameters(void)
 		       timer);
 		return -EINVAL;
 	}
+	if (trial_s > RT_TRIAL_MAX_S) {
+		pr_err("refused: trial_s=%u is too long; it must be 0 to %u\n", trial_s,
+		       RT_TRIAL_MAX_S);
+		return -EINVAL;
+	}
 	return 0;
+}
+
+/* Loaded and inert: for somebody to read what was found. */
+static int __init init_dry(void)
+{
+	struct pl_summary s;
+	int err;
+
+	err = rt_exec_init();
+	if (err)
+		return err;
+	err = look();
+	if (err)
+		goto err_exec;
+	err = rt_sysfs_init();
+	if (err)
+		goto err_look;
+	pl_get_summary(&s);
+	if (dry_texts)
+		pr_info("dry run: nothing speaks against mode pipeline on kernel %s; would write slots cli %u sti %u save_fl %u irq %u exc %u nmi %u misc %u; nothing was changed\n",
+			init_utsname()->release, s.cli, s.sti, s.save_fl, s.irq, s.exc, s.nmi, s.misc);
+	else
+		pr_info("dry run: nothing speaks against mode hosted on kernel %s; nothing was changed\n",
+			init_utsname()->release);
+	return 0;
+
+err_look:
+	if (dry_texts)
+		pl_dry_end();
+err_exec:
+	rt_exec_exit();
+	return err;
 }
 
 static int __init tactus_init(void)
@@ -125,15 +212,21 @@ static int __init tactus_init(void)
 	err = check_parameters();
 	if (err)
 		return err;
+	if (dry_run)
+		return init_dry();
 	err = rt_exec_init();
 	if (err)
 		return err;
 	err = switch_on(&why);
 	if (err)
 		goto err_exec;
+	on = true;
 	err = rt_sysfs_init();
 	if (err)
 		goto err_switch_off;
+	err = rt_trial_start(trial_s, end_trial);
+	if (err)
+		goto err_sysfs;
 	register_pm_notifier(&sleep_notifier);
 	register_reboot_notifier(&reboot_notifier);
 
@@ -143,6 +236,8 @@ static int __init tactus_init(void)
 		s.nmi, s.misc, cpumask_pr_args(cpu_online_mask), rt_timer_name(), s.pause_ns);
 	return 0;
 
+err_sysfs:
+	rt_sysfs_exit();
 err_switch_off:
 	while (switch_off())
 		msleep(UNLOAD_RETRY_MS);
@@ -153,13 +248,23 @@ err_exec:
 
 static void __exit tactus_exit(void)
 {
+	if (dry_run) {
+		rt_sysfs_exit();
+		if (dry_texts)
+			pl_dry_end();
+		rt_exec_exit();
+		return;
+	}
+	rt_trial_stop();
 	unregister_reboot_notifier(&reboot_notifier);
 	unregister_pm_notifier(&sleep_notifier);
 	rt_sysfs_exit();
-	/* Too late to refuse: stay until whoever changed a slot has changed it back. */
-	while (switch_off())
-		msleep(UNLOAD_RETRY_MS);
-	tell_inert();
+	if (on) {
+		/* Too late to refuse: stay until whoever changed a slot has changed it back. */
+		while (switch_off())
+			msleep(UNLOAD_RETRY_MS);
+		tell_inert();
+	}
 	rt_exec_exit();
 }
 

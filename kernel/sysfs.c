@@ -15,6 +15,7 @@
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "sysfs.h"
+#include "trial.h"
 
 struct kobject *rt_kobj;
 EXPORT_SYMBOL_GPL(rt_kobj);
@@ -115,6 +116,7 @@ static struct status_file files[] = {
 	STATUS_FILE(since_ns, since_show),
 	STATUS_FILE(pause_ns, pause_show),
 	STATUS_FILE(slots, slots_show),
+	STATUS_FILE(texts, pl_texts_show),
 	STATUS_FILE(cpus, cpus_show),
 	STATUS_FILE(timer, timer_show),
 	STATUS_FILE(idle, idle_show),
@@ -123,7 +125,16 @@ static struct status_file files[] = {
 	STATUS_FILE(policy, rt_policy_show),
 	STATUS_FILE(tasks, rt_tasks_show),
 	STATUS_FILE(timing, rt_timing_show),
+	STATUS_FILE(trial, rt_trial_show),
 };
+
+static ssize_t keep_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			  size_t count)
+{
+	return rt_trial_keep() ?: count;
+}
+
+static struct kobj_attribute keep_file = __ATTR(keep, 0200, NULL, keep_store);
 
 /* Addresses are root's business: every slot of the kernel, for checking them. */
 static ssize_t slots_list_read(struct file *file, struct kobject *kobj,
@@ -159,6 +170,7 @@ int rt_sysfs_init(void)
 		sysfs_attr_init(&files[i].attr.attr);
 		err = err ?: sysfs_create_file(rt_kobj, &files[i].attr.attr);
 	}
+	err = err ?: sysfs_create_file(rt_kobj, &keep_file.attr);
 	err = err ?: sysfs_create_bin_file(rt_kobj, &slots_list_file);
 	err = err ?: sysfs_create_bin_file(rt_kobj, &events_file);
 	if (err)

@@ -95,7 +95,7 @@ int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, 
 		rt_task_free(task);	/* RT code deleted it; Linux had not got to it */
 	}
 	error = -ENODEV;
-	if (!rt_cpu_of(cpu)->present)
+	if (!rt_cpu_of(cpu)->present || !pl_active())
 		goto out;
 	error = -ENOSPC;
 	if (rt_cpu_of(cpu)->rq.count == RT_MAX_TASKS)

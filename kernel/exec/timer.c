@@ -67,6 +67,8 @@ int rt_timer_start(struct rt_timer *timer, RTIME expires)
 
 	if (!timer || !timer->fn || expires < 0)
 		return -EINVAL;
+	if (unlikely(!pl_active()))
+		return -ENODEV;
 	flags = pl_hard_save();
 	cpu = adopt(timer);
 	error = -ENOSPC;

@@ -24,6 +24,18 @@ struct pl_client;
 int pl_install(const struct pl_client *client, const char *timer);
 
 /**
+ * pl_dry_run - find and check everything, and write nothing
+ * @timer: as for pl_install()
+ *
+ * What was found stays listed for pl_get_summary() and the like, until pl_dry_end().
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, or what pl_install() would return, after a line in the log.
+ */
+int pl_dry_run(const char *timer);
+void pl_dry_end(void);
+
+/**
  * pl_remove - switch the pipeline off and give every interrupt back
  *
  * Context: Linux process; may sleep.
@@ -63,6 +75,14 @@ ssize_t pl_stats_show(char *buf);
 #define PL_SLOT_LINE 26
 ssize_t pl_slots_read(char *buf, loff_t offset, size_t count);
 
+/**
+ * pl_texts_show - one line per text, "kernel" and modules: how many slots it has
+ *
+ * Context: Linux process; may sleep.
+ * Return: bytes written to @buf, a page.
+ */
+ssize_t pl_texts_show(char *buf);
+
 /* One word each for the status: the one-shot device in use, and how this machine idles. */
 const char *pl_timer_name(void);
 const char *pl_idle_name(void);
@@ -83,6 +103,9 @@ ssize_t pl_lines_show(char *buf);
  * Return: 0; -EOPNOTSUPP after a line in the log; -ENOMEM.
  */
 int pl_hosted_start(const struct pl_client *client);
+
+/** pl_hosted_check - what pl_hosted_start() checks first, alone. Context and result likewise. */
+int pl_hosted_check(void);
 
 /** pl_hosted_stop - the reverse; no RT code runs any more. Context: Linux process; may sleep. */
 void pl_hosted_stop(void);

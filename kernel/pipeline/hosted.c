@@ -180,7 +180,7 @@ static int go(unsigned int cpu)
 
 /* ---- start, stop ---- */
 
-static int check(void)
+int pl_hosted_check(void)
 {
 	if (pl_core_abi != PL_CORE_ABI) {
 		pr_err("refused: the resident tactus_core is of another version; reboot to replace it\n");
@@ -202,7 +202,7 @@ int pl_hosted_start(const struct pl_client *the_client)
 {
 	int err, cpu;
 
-	err = check();
+	err = pl_hosted_check();
 	if (err)
 		return err;
 	client = the_client;
@@ -242,6 +242,11 @@ void pl_hosted_stop(void)
 		hrtimer_cancel(per_cpu_ptr(&hosted.timer, cpu));
 	/* IPIs that are on their way come before this one. */
 	on_each_cpu(nothing, NULL, 1);
+}
+
+bool pl_hosted_active(void)
+{
+	return READ_ONCE(active);
 }
 
 u64 pl_hosted_since_ns(void)

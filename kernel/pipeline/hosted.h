@@ -16,5 +16,6 @@ u64 pl_hosted_clock(void);
 void pl_hosted_arm(u64 when);
 void pl_hosted_ipi(int cpu);
 void pl_hosted_run(void (*fn)(void *arg), void *arg);
+bool pl_hosted_active(void);
 
 #endif

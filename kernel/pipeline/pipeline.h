@@ -121,6 +121,9 @@ bool pl_guarded(void *fn, void *arg);
  */
 void pl_poll(void);
 
+/** pl_active - is it switched on? RT code runs only then. Context: any. */
+bool pl_active(void);
+
 /** pl_oob - is this CPU in the out-of-band stage? Context: any. */
 bool pl_oob(void);
 

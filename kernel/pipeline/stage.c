@@ -36,6 +36,12 @@ void pl_ipi(int cpu)
 }
 
 /* Context: any. */
+bool pl_active(void)
+{
+	return pl_hosted() ? pl_hosted_active() : READ_ONCE(pl_core.active);
+}
+
+/* Context: any. */
 bool pl_oob(void)
 {
 	return this_cpu_read(pl_cpu.oob);

@@ -15,7 +15,7 @@
  * Return: 0, or -EINVAL (no handler, or no such interrupt), -EBUSY (owned by an RT
  * handler already, or in use by a Linux driver and not named in tactus's
  * parameter take_irq), -EPERM (called from RT code), -ENOMEM, -EOPNOTSUPP (not an
- * interrupt line the pipeline can take).
+ * interrupt line the pipeline can take), -ENODEV (the executive is not active).
  * Source: thesis, A.3.
  */
 int request_RTirq(unsigned int irq, void (*handler)(void));

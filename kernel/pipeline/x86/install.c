@@ -157,23 +157,25 @@ static int switch_off(void)
 /*
  * The way up; the way down is the same backwards. A @start that fails has changed nothing.
  * @locked: pl_texts_mutex is held, from one such step to the next without a gap.
+ * @looks: changes nothing of Linux's; all of these come first, and are a dry run
  */
 static const struct step {
 	int (*start)(void);
 	void (*stop)(void);
-	bool locked;
+	bool locked, looks;
 } steps[] = {
-	{ check_kernel },
-	{ pl_symbols_init },
-	{ pl_idle_find },
-	{ find_apic },
-	{ pl_apichook_find, pl_apichook_forget },
-	{ pl_fault_find },
-	{ pl_lines_find, pl_lines_exit },
-	{ find_timer, pl_oneshot_forget },
-	{ pl_patchers_find },
-	{ check_ticks },
-	{ find_kernel, pl_texts_forget, .locked = true },
+	{ check_kernel, .looks = true },
+	{ pl_symbols_init, .looks = true },
+	{ pl_idle_find, .looks = true },
+	{ find_apic, .looks = true },
+	{ pl_apichook_find, pl_apichook_forget, .looks = true },
+	{ pl_fault_find, .looks = true },
+	{ pl_lines_find, pl_lines_exit, .looks = true },
+	{ find_timer, .looks = true },
+	{ pl_patchers_find, .looks = true },
+	{ check_ticks, .looks = true },
+	{ find_kernel, pl_texts_forget, .locked = true, .looks = true },
+	{ pl_oneshot_own, pl_oneshot_forget },
 	{ pl_nmi_gate_init, pl_nmi_gate_exit },
 	{ pl_hotplug_watch, pl_hotplug_ignore },
 	/* Modules that come from here on wait for us, then meet an active pipeline. */
@@ -231,6 +233,39 @@ int pl_install(const struct pl_client *client, const char *timer)
 	return start_steps(ARRAY_SIZE(steps));
 }
 
+static unsigned int count_looks(void)
+{
+	unsigned int count = 0;
+
+	while (steps[count].looks)
+		count++;
+	return count;
+}
+
+int pl_dry_run(const char *timer)
+{
+	int err;
+
+	timer_wanted = timer;
+	err = start_steps(count_looks());
+	if (err)
+		return err;
+	mutex_lock(&pl_texts_mutex);
+	pl_patchers_hold();
+	err = pl_patchers_check();
+	err = err ?: pl_texts_find_modules();
+	pl_patchers_let();
+	mutex_unlock(&pl_texts_mutex);
+	if (err)
+		pl_dry_end();
+	return err;
+}
+
+void pl_dry_end(void)
+{
+	stop_steps(count_looks());
+}
+
 int pl_remove(void)
 {
 	int err = switch_off();
@@ -277,6 +312,19 @@ ssize_t pl_stats_show(char *buf)
 				       cpu, s->direct, s->logged, s->replayed, s->oob, s->hidden,
 				       s->eoi_swallowed, s->eoi_held, s->lines_masked);
 	}
+	return bytes;
+}
+
+ssize_t pl_texts_show(char *buf)
+{
+	ssize_t bytes = sysfs_emit(buf, "text\tslots\n");
+	const struct pl_text *text;
+
+	mutex_lock(&pl_texts_mutex);
+	list_for_each_entry(text, &pl_texts, node)
+		if (text->count)
+			bytes += sysfs_emit_at(buf, bytes, "%s\t%u\n", text->name, text->count);
+	mutex_unlock(&pl_texts_mutex);
 	return bytes;
 }
 

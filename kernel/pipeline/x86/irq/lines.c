@@ -194,6 +194,8 @@ static __always_inline void send_ipi(void *to)
 
 void pl_line_ipi(int cpu)
 {
+	if (unlikely(!READ_ONCE(pl_core.active)))
+		return;
 	WRITE_ONCE(per_cpu(ipi_pending, cpu), 1);
 	pl_stalled(send_ipi, (void *)(long)cpu);
 }
@@ -213,8 +215,8 @@ static bool may_take(unsigned int irq)
 
 /*
  * Stands in for a driver in Linux's eyes. In hosted mode it is the driver. Else it is called only
- * when the RT handler has failed: then nobody serves the device, and a level-triggered line
- * would fire for ever.
+ * when the RT handler has failed or the pipeline is off: then nobody serves the device, and a
+ * level-triggered line would fire for ever.
  */
 static irqreturn_t placeholder(int irq, void *cookie)
 {
@@ -223,7 +225,7 @@ static irqreturn_t placeholder(int irq, void *cookie)
 	if (pl_hosted()) {
 		line->count++;
 		pl_hosted_interrupt(line->handler);
-	} else if (line->dead)
+	} else if (line->dead || !READ_ONCE(pl_core.active))
 		disable_irq_nosync(irq);
 	return IRQ_HANDLED;
 }
@@ -305,6 +307,8 @@ int request_RTirq(unsigned int irq, void (*handler)(void))
 {
 	if (pl_oob())
 		return -EPERM;
+	if (!pl_active())
+		return -ENODEV;
 	return add_line(irq, handler, false);
 }
 EXPORT_SYMBOL_GPL(request_RTirq);

@@ -28,6 +28,7 @@
 #include "pipeline/x86/irq/lapic.h"
 #include "pipeline/x86/irq/oneshot.h"
 #include "pipeline/x86/irq/pit.h"
+#include "pipeline/x86/switchover.h"
 
 #define NEVER U64_MAX
 #define TICK_WAIT_MS 5000
@@ -77,7 +78,8 @@ void pl_oneshot_arm(u64 when)
 	if (t->rt_next == when)
 		return;
 	t->rt_next = when;
-	if (!t->handling)
+	/* Not served, the timer is Linux's. */
+	if (!t->handling && __this_cpu_read(pl_served))
 		program(t);
 }
 
@@ -153,7 +155,7 @@ int pl_oneshot_find(const char *name)
 	pit = NULL;
 	if (!strcmp(name, "pit")) {
 		pit = pl_pit_find(&pit_cpu);
-		return pit ? pl_pit_own(pit_due) : -EOPNOTSUPP;
+		return pit ? 0 : -EOPNOTSUPP;
 	}
 	if (strcmp(name, "auto") && strcmp(name, lapic->name)) {
 		pr_err("refused: timer=%s, but Linux runs the APIC's timer as %s; nothing was changed\n",
@@ -161,6 +163,11 @@ int pl_oneshot_find(const char *name)
 		return -EOPNOTSUPP;
 	}
 	return 0;
+}
+
+int pl_oneshot_own(void)
+{
+	return pit ? pl_pit_own(pit_due) : 0;
 }
 
 void pl_oneshot_forget(void)

@@ -13,9 +13,17 @@
  * @name: auto, lapic, tsc-deadline or pit
  *
  * Context: Linux process; may sleep.
- * Return: 0, or -EOPNOTSUPP after a line in the log, -EBUSY (interrupt 0), -ENOMEM.
+ * Return: 0, or -EOPNOTSUPP after a line in the log.
  */
 int pl_oneshot_find(const char *name);
+
+/**
+ * pl_oneshot_own - have the device's interrupt, if it has one of its own
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -EBUSY (interrupt 0), -ENOMEM.
+ */
+int pl_oneshot_own(void);
 
 /** pl_oneshot_forget - the reverse; the pipeline is off. Context: Linux process; may sleep. */
 void pl_oneshot_forget(void);

@@ -118,6 +118,7 @@ struct pl_text *pl_text_open(struct module *mod, unsigned long base, unsigned lo
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&text->node);
 	text->mod = mod;
+	strscpy(text->name, mod ? mod->name : "kernel", sizeof(text->name));
 	text->base = base;
 	text->bytes = bytes;
 	err = pl_alias_map(&text->alias, base, bytes);

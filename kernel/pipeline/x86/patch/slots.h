@@ -7,11 +7,11 @@
 #define _TACTUS_SLOTS_H
 
 #include <linux/list.h>
+#include <linux/module.h>
 #include <linux/types.h>
 #include "pipeline/x86/patch/alias.h"
 
 struct kprobe_blacklist_entry;
-struct module;
 
 enum pl_slot_kind {
 	PL_SLOT_CLI,
@@ -52,6 +52,7 @@ struct pl_slot {
  * struct pl_text - one stretch of text and its slots
  * @node: in the installer's list
  * @mod: the module it belongs to; NULL: the kernel
+ * @name: the module's, or "kernel"
  * @base, @bytes: the stretch
  * @slots, @count, @room: its slots
  * @kinds: how many of each kind
@@ -60,6 +61,7 @@ struct pl_slot {
 struct pl_text {
 	struct list_head node;
 	struct module *mod;
+	char name[MODULE_NAME_LEN];
 	unsigned long base, bytes;
 	struct pl_alias alias;
 	struct pl_slot *slots;

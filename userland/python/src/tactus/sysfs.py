@@ -23,6 +23,7 @@ class Status:
     cpus: str | None = None
     timer: str | None = None
     policy: str | None = None
+    trial: str | None = None  # "none", "running SECONDS", "kept", "ended"
     pipeline: list[Row] = field(default_factory=list)
     tasks: list[Row] = field(default_factory=list)
     irqs: list[Row] = field(default_factory=list)
@@ -74,7 +75,7 @@ def read(root: Path) -> Status:
         state=state, mode=text("mode"), kernel=text("kernel"),
         since_ns=int(since) if since else None, pause_ns=int(pause) if pause else None,
         slots=parse_counts(text("slots") or ""), cpus=text("cpus"), timer=text("timer"),
-        policy=text("policy"), pipeline=parse_table(text("pipeline") or ""),
+        policy=text("policy"), trial=text("trial"), pipeline=parse_table(text("pipeline") or ""),
         tasks=parse_table(text("tasks") or ""), irqs=parse_table(text("irqs") or ""),
         fifos=None if fifos is None else parse_table(fifos),
     )

@@ -3,18 +3,24 @@
 
 What is loaded already stays as it is. If a module is refused, those that this call
 has loaded are taken out again, and the kernel's own sentence is shown.
+
+--dry-run has the executive find and check everything and say what it would write; nothing
+is changed, and nothing stays loaded. --trial has it switch itself off after so many
+seconds unless `tactus keep` is said.
 """
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
 
-from tactus import modules
+from tactus import dryrun, modules
 from tactus.errors import ToolError
 from tactus.machine import Machine
 
+TRIAL_MAX_S = 86400  # RT_TRIAL_MAX_S in kernel/trial.h
 HELP = "load the executive, a policy and the RT-FIFOs"
 
 
@@ -26,6 +32,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="take the modules from this build folder, not from /lib/modules")
     parser.add_argument("--param", action="append", default=[], metavar="MODULE.NAME=VALUE",
                         help="a module parameter, such as rtfifo.nfifos=128; may be repeated")
+    parser.add_argument("--dry-run", action="store_true",
+                        help="find and check everything, say what would be written, change nothing")
+    parser.add_argument("--trial", type=seconds, metavar="SECONDS",
+                        help="switch off again after so long unless `tactus keep` is said")
+    parser.add_argument("--json", action="store_true",
+                        help="with --dry-run: one JSON object, for programs")
+
+
+def seconds(word: str) -> int:
+    if not word.isdecimal() or not 1 <= int(word) <= TRIAL_MAX_S:
+        raise argparse.ArgumentTypeError(f"not a whole number of seconds, 1 to {TRIAL_MAX_S}")
+    return int(word)
 
 
 def parse_parameters(words: list[str], order: list[str]) -> dict[str, list[str]]:
@@ -43,8 +61,16 @@ def parse_parameters(words: list[str], order: list[str]) -> dict[str, list[str]]
 def run(args: argparse.Namespace, machine: Machine) -> int:
     order = modules.load_order(args.policy)
     parameters = parse_parameters(args.param, order)
+    if args.json and not args.dry_run:
+        raise ToolError("--json goes with --dry-run", 2)
+    if args.dry_run and args.trial:
+        raise ToolError("--dry-run and --trial exclude each other", 2)
     if not machine.is_root():
         raise ToolError("loading modules needs root: try sudo tactus load")
+    if args.dry_run:
+        return dry_run(args, machine, parameters)
+    if args.trial:
+        parameters[modules.EXECUTIVE].append(f"trial_s={args.trial}")
     present = machine.modules()
     done: list[str] = []
     try:
@@ -60,6 +86,28 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
     except ToolError:
         take_out(machine, done)
         raise
+    if args.trial:
+        print(f"on trial for {args.trial} s: say `tactus keep` to go on after that")
+    return 0
+
+
+def dry_run(args: argparse.Namespace, machine: Machine,
+            parameters: dict[str, list[str]]) -> int:
+    """Load the executive inert, read what it found, unload it."""
+    present = machine.modules()
+    if modules.EXECUTIVE in present:
+        raise ToolError("tactus is loaded already: a dry run begins with `tactus unload`")
+    done: list[str] = []
+    try:
+        for name, more in ((modules.CORE, []), (modules.EXECUTIVE, ["dry_run=1"])):
+            if name not in present:
+                modules.insert(machine, name, args.dir, parameters[name] + more)
+                done.append(name)
+        report = dryrun.read(machine.root)
+    finally:
+        for name in reversed(done):
+            modules.remove(machine, name)
+    print(json.dumps(report.as_dict(), indent=2) if args.json else dryrun.human(report))
     return 0
 
 

@@ -36,6 +36,14 @@ def table(title: str, rows: list[Row]) -> list[str]:
     return [f"{title}:", *(f"  {line.rstrip()}" for line in lined_up)]
 
 
+TRIAL = {"kept": "kept", "ended": "over without `tactus keep`: it has switched itself off"}
+
+
+def left(trial: str) -> str:
+    """"running 27" -> what to do about it."""
+    return f"{trial.split()[-1]} s left; say `tactus keep` to go on"
+
+
 def human(status: Status) -> str:
     if status.state == "not loaded":
         return "tactus is not loaded"
@@ -44,6 +52,8 @@ def human(status: Status) -> str:
         lines.append(f"CPUs: {status.cpus}")
     lines += [f"{name}: {value}" for name, value in (
         ("mode", status.mode), ("timer", status.timer), ("policy", status.policy)) if value]
+    if status.trial and status.trial != "none":
+        lines.append(f"trial: {TRIAL.get(status.trial) or left(status.trial)}")
     if status.since_ns is not None:
         lines.append(f"since: {status.since_ns / 1e9:.3f} s after boot")
     if status.slots:
