@@ -165,7 +165,7 @@ kunit: setup-test
 
 # The measurements of 10 virtual seconds each; `make demo` has the short ones.
 bench: setup-test
-	@tests/bench/run
+	@tests/vm/measure/run all --long
 
 clean:
 	rm -rf build

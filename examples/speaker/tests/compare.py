@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The speech that pcsp.py plays by snd-pcsp, by rt_speaker: same kernel, load and judge.
 
-    tests/vm/python -m compare idle load irqoff
+    tests/vm/measure/run compare --condition idle --condition load --condition irqoff
 
 Values come from the emulator's trace, times from the driver's stamps (speaker_quality.py).
 """
@@ -9,10 +9,11 @@ Values come from the emulator's trace, times from the driver's stamps (speaker_q
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import shlex
 import subprocess
-import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,26 +87,30 @@ def play(mode: str, condition: lateness.Condition, out: Path, seconds: float = 2
         (times[-1] - times[0]) / 1e9 / seconds)
 
 
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("conditions", nargs="*", default=["idle"], metavar="CONDITION",
-                        help="idle, load or irqoff (default: idle)")
-    parser.add_argument("--modes", default="pwm", help="of slope, sigma, pwm (default: pwm)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of speech (default: 2)")
-    parser.add_argument("--out", type=Path, help="keep the traces here")
-    options = parser.parse_args()
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
     with tempfile.TemporaryDirectory() as scratch:
-        for mode in options.modes.split(","):
-            for condition in options.conditions:
-                heard = play(mode, condition, (options.out or Path(scratch)) / f"{mode}-{condition}",
-                             options.seconds)
-                print(f"rt_speaker {mode} {condition}: {heard.rate_hz:.0f} Hz, SNR "
-                      f"{heard.snr_db:.1f} dB, intervals off by up to {heard.worst_off_ns} ns, "
-                      f"{heard.missed} missed, lasted {heard.lasted:.3f} of the sound", flush=True)
-    return 0
+        for mode in options.mode or ["pwm"]:
+            for condition in options.condition or ["idle"]:
+                folder = (options.out or Path(scratch)) / f"{mode}-{condition}"
+                try:
+                    heard = play(mode, condition, folder, options.seconds)
+                except TraceError as error:
+                    raise figures.MeasureError(str(error)) from error
+                yield figures.Outcome(
+                    [{"mode": mode, "condition": condition, **dataclasses.asdict(heard)}],
+                    f"rt_speaker {mode} {condition}: {heard.rate_hz:.0f} Hz, SNR "
+                    f"{heard.snr_db:.1f} dB, intervals off by up to {heard.worst_off_ns} ns, "
+                    f"{heard.missed} missed, lasted {heard.lasted:.3f} of the sound")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--condition", action="append", choices=lateness.MAIN_CONDITIONS,
+                        help="may be repeated; default: idle")
+    parser.add_argument("--mode", action="append", choices=sorted(MODES),
+                        help="may be repeated; default: pwm")
+    figures.add_seconds(parser, 2, "of speech")
+    parser.add_argument("--out", type=Path, help="keep the traces here")
+
+
+MEASUREMENTS = (figures.Measurement(
+    "compare", "the same speech as pcsp's by rt_speaker on the same kernel", _run, _add_options, where=()),)

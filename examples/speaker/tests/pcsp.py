@@ -6,7 +6,7 @@ timer function (examples/speaker/tests/modules/stamp_calls), the n-th call being
 writes. Tactus is not loaded. The wave is rebuilt by examples/speaker/model/pit.py and compared with the
 original by examples/speaker/model/quality.py, as rt_speaker's is.
 
-    tests/vm/python -m pcsp idle load irqoff
+    tests/vm/measure/run pcsp --condition idle --condition load --condition irqoff
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import argparse
 import shlex
 import struct
 import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -127,26 +126,30 @@ def play(sound: Path, condition: lateness.Condition, *, out: Path, seconds: floa
                  len(data) / FRAME_HZ)
 
 
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("conditions", nargs="*", default=["idle"], metavar="CONDITION",
-                        help="idle, load or irqoff (default: idle)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of speech (default: 2)")
-    parser.add_argument("--out", type=Path, help="keep the traces here")
-    options = parser.parse_args()
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
     with tempfile.TemporaryDirectory() as scratch:
         sound = playing.make_au(Path(scratch))
-        for condition in options.conditions:
-            heard = play(sound, condition, seconds=options.seconds,
-                         out=(options.out or Path(scratch)) / condition)
-            print(f"snd-pcsp {condition}: {1e9 / PERIOD_NS:.0f} Hz, {LEVELS} levels, SNR "
-                  f"{heard.snr_db:.1f} dB, intervals off by up to "
-                  f"{heard.worst_interval_off_ns() / 1e3:.1f} us, lasted "
-                  f"{heard.lasted():.3f} of the sound", flush=True)
-    return 0
+        for condition in options.condition or ["idle"]:
+            try:
+                heard = play(sound, condition, seconds=options.seconds, kernel=options.kernel,
+                             out=(options.out or Path(scratch)) / condition)
+            except TraceError as error:
+                raise figures.MeasureError(str(error)) from error
+            off_us = heard.worst_interval_off_ns() / 1e3
+            yield figures.Outcome(
+                [{"condition": condition, "snr_db": heard.snr_db, "worst_off_us": off_us,
+                  "lasted": heard.lasted()}],
+                f"snd-pcsp {condition}: {1e9 / PERIOD_NS:.0f} Hz, {LEVELS} levels, SNR "
+                f"{heard.snr_db:.1f} dB, intervals off by up to {off_us:.1f} us, lasted "
+                f"{heard.lasted():.3f} of the sound")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--condition", action="append", choices=lateness.MAIN_CONDITIONS,
+                        help="may be repeated; default: idle")
+    figures.add_seconds(parser, 2, "of speech")
+    parser.add_argument("--out", type=Path, help="keep the traces here")
+
+
+MEASUREMENTS = (figures.Measurement(
+    "pcsp", "speech by Linux's own snd-pcsp on a stock kernel", _run, _add_options, where=("kernel",)),)

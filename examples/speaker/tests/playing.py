@@ -18,9 +18,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TREE = Path(__file__).resolve().parents[3]
-
-from harness import VM, programs
+from harness import TOP, VM, programs
 from measure import figures, lateness
 from model import speaker
 from model.porttrace import Capture, TraceError, Write
@@ -79,7 +77,7 @@ class Played:
 def make_au(directory: Path) -> Path:
     """Make linux.au in `directory`."""
     path = directory / "linux.au"
-    subprocess.run([str(TREE / "examples" / "speaker" / "make_au"), str(path)], check=True)
+    subprocess.run([str(TOP / "examples" / "speaker" / "make_au"), str(path)], check=True)
     return path
 
 

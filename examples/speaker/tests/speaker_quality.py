@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """How good the speaker driver's sound is, and how punctual, on the bench in virtual time.
 
-    tests/vm/python -m speaker_quality speech      coherence SNR of each mode
-    tests/vm/python -m speaker_quality tone        the pitch of 1000 Hz
-    tests/vm/python -m speaker_quality timing      the ticks, idle, under load, interrupts off
+    tests/vm/measure/run speaker-speech      coherence SNR of each mode
+    tests/vm/measure/run speaker-tone        the pitch of 1000 Hz
+    tests/vm/measure/run speaker-timing      the ticks, idle, under load, interrupts off
 
 Values come from the emulator's trace of port writes, times from the driver's stamps; both sides
 must agree on every write (examples/speaker/model/speaker.py). The wave that these writes make at these times
@@ -16,9 +16,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -354,39 +354,56 @@ def timing(seconds: float, clocks: Sequence[str] = ("rtc", "task"),
             for clock in clocks for condition in conditions]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    made = figures.parser(__doc__)
-    made.formatter_class = argparse.RawDescriptionHelpFormatter
-    made.add_argument("what", choices=("speech", "tone", "timing"))
-    made.add_argument("--mode", action="append", choices=[mode.name for mode in MODES],
-                      help="of speech and tone: only this one; may be repeated")
-    for name, choices in (("clock", ("rtc", "task")), ("condition", lateness.MAIN_CONDITIONS)):
-        made.add_argument(f"--{name}", action="append", choices=choices,
-                          help="of timing: only this one; may be repeated")
-    made.add_argument("--seconds", type=float, default=10.0, help="of timing, virtual (default 10)")
-    made.add_argument("--out", type=Path, help="keep traces, stamps and sounds here")
-    figures.add_json(made)
-    options = made.parse_args(arguments)
-    where = options.kernel, options.flavour
-    modes = [mode for mode in MODES if not options.mode or mode.name in options.mode]
+def _wanted(options: argparse.Namespace) -> list[Mode]:
+    return [mode for mode in MODES if not options.mode or mode.name in options.mode]
+
+
+@contextmanager
+def _folder(options: argparse.Namespace) -> Iterator[Path]:
+    """Where traces, stamps and sounds go; a trace that cannot be read ends the measurement."""
     with tempfile.TemporaryDirectory() as scratch:
-        out = options.out or Path(scratch)
         try:
-            if options.what == "speech":
-                return figures.tell("speech", lambda: speech(out, modes, *where), table_quality,
-                                    judge_quality, options.json)
-            if options.what == "tone":
-                return figures.tell("tone", lambda: tone(out, modes, *where), table_tone, judge_tone,
-                                    options.json)
-            return figures.tell(
-                "timing", lambda: timing(
-                    options.seconds, options.clock or ("rtc", "task"),
-                    options.condition or lateness.MAIN_CONDITIONS, *where),
-                table_ticks, judge_ticks, options.json)
+            yield options.out or Path(scratch)
         except TraceError as error:
-            return figures.failed([str(error)])
+            raise MeasureError(str(error)) from error
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _run_speech(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    with _folder(options) as out:
+        results = speech(out, _wanted(options), options.kernel, options.flavour)
+    yield figures.outcome(results, table_quality, judge_quality)
+
+
+def _run_tone(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    with _folder(options) as out:
+        results = tone(out, _wanted(options), options.kernel, options.flavour)
+    yield figures.outcome(results, table_tone, judge_tone)
+
+
+def _run_timing(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    results = timing(options.seconds, options.clock or ("rtc", "task"),
+                     options.condition or lateness.MAIN_CONDITIONS, options.kernel, options.flavour)
+    yield figures.outcome(results, table_ticks, judge_ticks)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mode", action="append", choices=[mode.name for mode in MODES],
+                        help="only this one; may be repeated")
+    parser.add_argument("--out", type=Path, help="keep traces, stamps and sounds here")
+
+
+def _add_timing_options(parser: argparse.ArgumentParser) -> None:
+    for name, choices in (("clock", ("rtc", "task")), ("condition", lateness.MAIN_CONDITIONS)):
+        parser.add_argument(f"--{name}", action="append", choices=choices,
+                            help="only this one; may be repeated")
+    figures.add_seconds(parser, 10, "of each clock and condition")
+
+
+MEASUREMENTS = (
+    figures.Measurement("speaker-speech", "the speaker's coherence SNR of speech in each mode",
+                        _run_speech, _add_options, {}),
+    figures.Measurement("speaker-tone", "the pitch of 1000 Hz from the speaker in each mode",
+                        _run_tone, _add_options, {}),
+    figures.Measurement("speaker-timing", "how punctual the speaker driver's ticks are",
+                        _run_timing, _add_timing_options, {"seconds": 60}),
+)

@@ -6,7 +6,7 @@ Tactus is loaded; the driver plays the same square wave from a mu-law file. Both
 from outside of the guest, both stamp their writes, and both are joined and judged by the same
 code (examples/speaker/model).
 
-    tests/vm/python -m twins        prints what the demo shows
+    tests/vm/measure/run twins      prints what the demo shows
 """
 
 from __future__ import annotations
@@ -14,13 +14,10 @@ from __future__ import annotations
 import argparse
 import shlex
 import subprocess
-import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-TREE = Path(__file__).resolve().parents[3]
 
 import playing
 from harness import VM, programs
@@ -147,20 +144,25 @@ def play(out: Path, *, kernel: str = "6.1", flavour: str = "cloud",
     }
 
 
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="keep the traces here")
-    options = parser.parse_args()
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
     with tempfile.TemporaryDirectory() as scratch:
-        for name, twin in play(options.out or Path(scratch)).items():
-            halves = twin.halves_ns()
-            print(f"{name}: {len(halves)} half-waves, {min(halves) / 1e3:.1f} to "
-                  f"{max(halves) / 1e3:.1f} us, off by up to {twin.worst_half_off_ns():.0f} ns",
-                  *twin.problems())
-    return 0
+        try:
+            found = play(options.out or Path(scratch), kernel=options.kernel, flavour=options.flavour)
+        except TraceError as error:
+            raise figures.MeasureError(str(error)) from error
+    for name, twin in found.items():
+        halves = twin.halves_ns()
+        yield figures.Outcome(
+            [{"player": name, "half_waves": len(halves), "min_ns": min(halves),
+              "max_ns": max(halves), "worst_off_ns": twin.worst_half_off_ns()}],
+            f"{name}: {len(halves)} half-waves, {min(halves) / 1e3:.1f} to {max(halves) / 1e3:.1f} "
+            f"us, off by up to {twin.worst_half_off_ns():.0f} ns", twin.problems())
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, help="keep the traces here")
+
+
+MEASUREMENTS = (figures.Measurement(
+    "twins", "one tone by a Linux program and by the driver, under the same load", _run,
+    _add_options),)

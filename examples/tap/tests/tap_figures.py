@@ -10,7 +10,7 @@ delay that the loop adds to an answer is measured beside it.
         print(run.mean_us, run.max_us, run.added_max_ns)
 
 Ports: ``wire`` (in memory), ``uart`` (an emulated 16550 with its internal loop). Conditions:
-``idle``, ``load``, ``irqoff`` as in measure.py. Two controls must fail: ``poll``, whose output is
+``idle``, ``load``, ``irqoff`` as in measure/lateness.py. Two controls must fail: ``poll``, whose output is
 looked at every 10 ms only, on the wire, and ``twin``, the same loop as a SCHED_FIFO process on the
 UART of Linux's driver (examples/tap/tests/tap_twin.c), while interrupts are off for 20 ms at a time.
 
@@ -22,9 +22,9 @@ See docs/applications.md.
 
 from __future__ import annotations
 
+import argparse
 import json
 import shlex
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -356,7 +356,7 @@ def measure_delays(
                      f"until [ $(cat {_STATS}/rx_bytes) -ge {6 * taps} ]; do usleep 10000; done\n"
                      f"sleep {(delay_ms + 50) / 1000:g}\n"
                      f"./tap_say stop read=/tmp/tap/{name}\n")
-    lines.append(f"rmmod rt_tap; kill $far; cp /tmp/far /tmp/tap/far\n")
+    lines.append("rmmod rt_tap; kill $far; cp /tmp/far /tmp/tap/far\n")
     with tempfile.TemporaryDirectory() as folder:
         socket, log = Path(folder) / "line", Path(folder) / "log"
         qemu = (f"-chardev socket,id=tap,path={socket},server=on,wait=off,logfile={log} "
@@ -416,47 +416,63 @@ def judge_twin(worst_us: dict[str, float]) -> list[str]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``tests/vm/python -m tap_figures wire uart``."""
-    parser = figures.parser("Measure the tap loop on the bench: the paper's loop test.")
-    parser.add_argument("tests", nargs="+", choices=(*PORTS, "poll", "twin", "delay"))
+def judge(runs: Sequence[Run]) -> list[str]:
+    """All that is wrong with runs of the loop test."""
+    return [text for run in runs for text in judge_loop(run)]
+
+
+def _run_loop(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    for port in options.port or PORTS:
+        yield figures.outcome(
+            measure(port, options.condition or CONDITIONS, runs=options.runs, inputs=options.inputs,
+                    kernel=options.kernel, flavour=options.flavour), table, judge)
+
+
+def _run_poll(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    yield figures.outcome(
+        measure("wire", ["poll"], runs=1, inputs=options.inputs, kernel=options.kernel,
+                flavour=options.flavour), table, judge_poll)
+
+
+def _run_twin(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    worst = measure_twin(inputs=options.inputs, kernel=options.kernel, flavour=options.flavour)
+    yield figures.Outcome(
+        [{"twin_max_us": worst}],
+        "twin  longest us: " + ", ".join(f"{name} {us:.0f}" for name, us in worst.items()),
+        judge_twin(worst))
+
+
+def _run_delay(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    yield figures.outcome(
+        measure_delays(taps=options.taps, kernel=options.kernel, flavour=options.flavour),
+        delay_table, lambda all_: [text for result in all_ for text in judge_delay(result)])
+
+
+def _add_inputs(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument("--inputs", type=int, default=default,
+                        help="messages in a run; default %(default)s")
+
+
+def _add_loop_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", action="append", choices=PORTS,
+                        help="may be repeated; default: both")
     parser.add_argument("--condition", action="append", choices=CONDITIONS,
-                        help="of wire and uart; may be repeated; default: all")
-    parser.add_argument("--runs", type=int, default=10, help="of wire and uart; default 10")
-    parser.add_argument("--inputs", type=int, default=10_000,
-                        help="messages in a run; default 10000")
-    parser.add_argument("--taps", type=int, default=1000, help="of each delay; default 1000")
-    figures.add_json(parser)
-    options = parser.parse_args(arguments)
-    where = {"kernel": options.kernel, "flavour": options.flavour}
-    shown: list[Any] = []
-    trouble: list[str] = []
-    try:
-        for test in dict.fromkeys(options.tests):
-            if test == "twin":
-                worst = measure_twin(inputs=min(options.inputs, 1000), **where)
-                trouble += judge_twin(worst)
-                print(json.dumps({"twin_max_us": worst}) if options.json else
-                      "twin  longest us: " + ", ".join(f"{c} {us:.0f}" for c, us in worst.items()))
-                continue
-            if test == "delay":
-                delays = measure_delays(taps=options.taps, **where)
-                trouble += [text for result in delays for text in judge_delay(result)]
-                figures.show(delays, delay_table, options.json)
-                continue
-            if test == "poll":
-                shown = measure("wire", ["poll"], runs=1, inputs=min(options.inputs, 200), **where)
-                trouble += judge_poll(shown)
-            else:
-                shown = measure(test, options.condition or CONDITIONS, runs=options.runs,
-                                inputs=options.inputs, **where)
-                trouble += [text for run in shown for text in judge_loop(run)]
-            figures.show(shown, table, options.json)
-    except figures.MeasureError as error:
-        print(f"tap_figures: {error}", file=sys.stderr)
-        return 1
-    return figures.failed(trouble)
+                        help="may be repeated; default: all")
+    parser.add_argument("--runs", type=int, default=10, help="of each; default %(default)s")
+    _add_inputs(parser, 10_000)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _add_taps(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--taps", type=int, default=1000, help="of each delay; default %(default)s")
+
+
+MEASUREMENTS = (
+    figures.Measurement("tap", "the paper's loop test of the tap loop, on each port", _run_loop,
+                        _add_loop_options, {"runs": 3}),
+    figures.Measurement("tap-delay", "how late the tap loop's delayed answers are", _run_delay,
+                        _add_taps),
+    figures.Measurement("tap-twin", "a control: the same loop as a process of Linux", _run_twin,
+                        lambda parser: _add_inputs(parser, 1000)),
+    figures.Measurement("tap-poll", "a control: the loop looks at its output every 10 ms", _run_poll,
+                        lambda parser: _add_inputs(parser, 200)),
+)

@@ -7,7 +7,8 @@ switch is measured beside it (tests/vm/measure/modules/task_bench)."""
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness import programs
@@ -108,15 +109,19 @@ def event_cost(kernel: str = "6.1") -> float:
     return (costs(kernel, events=64).raw["rt_rt"] - costs(kernel).raw["rt_rt"]) / 2
 
 
-def main() -> int:
-    """Print both: ``tests/vm/python -m measure.costs``."""
-    found = costs()
-    print(found.table())
-    promised, measured = linux_share()
-    print(f"Linux's share: {measured:.2f} %, {promised:.0f} % promised")
-    print(f"an event: {event_cost():g} instructions")
-    return 1 if found.complaints() else 0
+def _run_all(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    found = costs(options.kernel)
+    yield figures.Outcome([{"costs": found.raw}], found.table(), found.complaints())
+    event = event_cost(options.kernel)
+    yield figures.Outcome(
+        [{"event": event}], f"an event: {event:g} instructions",
+        [f"an event: {event:g} instructions, {EVENT_LIMIT} allowed"] * (event > EVENT_LIMIT))
+    promised, share = linux_share(options.kernel)
+    text = f"Linux's share: {share:.2f} %, {promised:.0f} % promised"
+    yield figures.Outcome([{"linux_share": share, "promised": promised}], text,
+                          [text] * (abs(share - promised) > SHARE_TOLERANCE))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+MEASUREMENTS = (figures.Measurement(
+    "costs", "instructions of switches, releases and events, and Linux's share", _run_all,
+    long={}, where=("kernel",)),)

@@ -16,9 +16,9 @@ See docs/measuring.md.
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness import programs
@@ -132,19 +132,17 @@ def judge(results: Sequence[DeviceIrq]) -> list[str]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``tests/vm/python -m measure.device_irq``."""
-    parser = figures.parser("Measure an RT device interrupt's lateness.")
-    parser.add_argument("--seconds", type=float, default=0.5, help="virtual, of idle and load")
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    results = measure(kernel=options.kernel, flavour=options.flavour, seconds=options.seconds,
+                      rounds=options.rounds)
+    yield figures.outcome(results, table, judge)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    figures.add_seconds(parser, 0.5, "of idle and load")
     parser.add_argument("--rounds", type=int, default=10, help="sections of 20 ms; default 10")
-    figures.add_json(parser)
-    options = parser.parse_args(arguments)
-    return figures.tell(
-        "device_irq",
-        lambda: measure(kernel=options.kernel, flavour=options.flavour, seconds=options.seconds,
-                        rounds=options.rounds),
-        table, judge, options.json)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+MEASUREMENTS = (figures.Measurement(
+    "device-irq", "how late an RT device interrupt is, and beside a level-triggered line that waits",
+    _run, _add_options, {"seconds": 3, "rounds": 50}),)

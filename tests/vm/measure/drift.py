@@ -11,9 +11,9 @@ See docs/measuring.md.
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness import programs
@@ -127,17 +127,14 @@ def table(results: Sequence[Drift]) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``tests/vm/python -m measure.drift --seconds 60``."""
-    parser = figures.parser("Compare Linux's clock with the machine's.")
-    parser.add_argument("--seconds", type=float, default=60, help="virtual; default 60")
-    figures.add_json(parser)
-    options = parser.parse_args(arguments)
-    return figures.tell(
-        "drift",
-        lambda: measure(options.seconds, kernel=options.kernel, flavour=options.flavour),
-        table, judge, options.json)
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    results = measure(options.seconds, kernel=options.kernel, flavour=options.flavour)
+    yield figures.outcome(results, table, judge)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    figures.add_seconds(parser, 60, "with tactus loaded")
+
+
+MEASUREMENTS = (figures.Measurement("drift", "Linux's clock against the machine's", _run,
+                                    _add_options, {"seconds": 600}),)

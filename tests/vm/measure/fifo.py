@@ -1,6 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What fifo_speed prints, and which of its figures break a promise; for the tests and `make bench`."""
+"""FIFOs beside Linux's own means, in instructions: tests/vm/fifo/fifo_speed.c says what is measured,
+docs/fifo.md what is promised."""
 from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from harness import programs
+
+from . import figures
+
+NAMES = {"read 64": ("pipe", "FIFO"), "drain 64": ("pipe", "mapped FIFO"),
+         "read 4096": ("pipe", "FIFO"), "drain 4096": ("pipe", "mapped FIFO"),
+         "wake": ("FIFO", "eventfd"), "wakemax": ("FIFO", "eventfd"),
+         "stall": ("Linux idle", "Linux reading"), "puts": ("puts",)}
 
 Figures = dict[str, tuple[int, ...]]
 
@@ -33,3 +46,21 @@ def complaints(told: Figures) -> list[str]:
     if told["puts"][0] < 100:
         found.append("there were too few puts in the middle of a read")
     return found
+
+
+def table(told: Figures) -> str:
+    """For people."""
+    return "\n".join(f"{name:12}" + "".join(
+        f"{what:>16} {value:6}" for what, value in zip(NAMES[name], values, strict=True))
+        for name, values in told.items())
+
+
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    told = parse(figures.boot(
+        "./fifo_speed", "--icount", "--busy", "--modules=tactus_core tactus rtfifo fifo_wake",
+        f"--put={programs.build('fifo_speed')}", kernel=options.kernel, flavour=options.flavour))
+    yield figures.Outcome([told], table(told), complaints(told))
+
+
+MEASUREMENTS = (figures.Measurement(
+    "fifo", "FIFOs beside pipe and eventfd, in instructions", _run, long={}),)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What all measurements share: a boot of the bench, and telling, keeping and judging figures.
+"""What all measurements share: a boot of the bench, and what a measurement is.
 
-A measurement's module has measure() that returns Results, table() for people, and judge()
-or the like, which returns all that is wrong.
+A measurement's module has measure() that returns Results, table() for people, judge() or the
+like, which returns all that is wrong, and MEASUREMENTS for the command ``tests/vm/measure/run``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import argparse
 import dataclasses
 import json
 import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from harness import TOP, VM
 
@@ -51,62 +51,57 @@ def boot(script: str, *options: str, kernel: str = "6.1", flavour: str = "cloud"
     return done.stdout
 
 
-def parser(description: str | None) -> argparse.ArgumentParser:
-    """The options that every measurement has."""
-    made = argparse.ArgumentParser(description=description)
-    made.add_argument("--kernel", default="6.1")
-    made.add_argument("--flavour", default="cloud")
-    return made
-
-
-def add_json(made: argparse.ArgumentParser) -> None:
-    """For those that tell()."""
-    made.add_argument("--json", action="store_true", help="one JSON object a line")
-
-
-def failed(trouble: Sequence[str]) -> int:
-    """Print all that is wrong; the exit status."""
-    for line in trouble:
-        print(f"FAILED: {line}", file=sys.stderr)
-    return 1 if trouble else 0
-
-
-def show(results: Sequence[R], table: Callable[[Sequence[R]], str], as_json: bool) -> None:
-    """Print results for people, or for programs."""
-    if as_json:
-        for result in results:
-            print(json.dumps(result.as_dict()))
-    else:
-        print(table(results))
-
-
-def write(name: str, figures: Any) -> None:
-    """Keep figures as out/bench/NAME.json, and say so."""
+def write(name: str, figures: object) -> Path:
+    """Keep figures as out/bench/NAME.json; where that is, from the tree's top."""
     out = TOP / "out" / "bench" / f"{name}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(figures, indent=1) + "\n")
-    print(f"figures: {out.relative_to(TOP)}")
+    out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    return out.relative_to(TOP)
 
 
-def tell(name: str, measured: Callable[[], Sequence[R]], table: Callable[[Sequence[R]], str],
-         judge: Callable[[Sequence[R]], Sequence[str]], as_json: bool) -> int:
-    """A measurement from the command line: make it, print it, judge it; the exit status."""
-    try:
-        results = measured()
-    except MeasureError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 1
-    show(results, table, as_json)
-    return failed(judge(results))
+@dataclass(frozen=True)
+class Outcome:
+    """What a measurement found, or a part of it as soon as it is there."""
+
+    figures: Sequence[Mapping[str, object]]
+    """For programs."""
+    text: str
+    """For people."""
+    trouble: Sequence[str] = ()
+    """The promises that do not hold; empty if all is well."""
 
 
-def keep(name: str, measured: Callable[[], Sequence[R]], table: Callable[[Sequence[R]], str],
-         judge: Callable[[Sequence[R]], Sequence[str]]) -> int:
-    """A measurement of ``make bench``: the same, and its figures are kept."""
-    try:
-        results = measured()
-    except MeasureError as error:
-        return failed([str(error)])
-    print(table(results))
-    write(name, [result.as_dict() for result in results])
-    return failed(judge(results))
+def outcome(results: Sequence[R], table: Callable[[Sequence[R]], str],
+            judge: Callable[[Sequence[R]], Sequence[str]]) -> Outcome:
+    """That of Results."""
+    return Outcome([result.as_dict() for result in results], table(results), judge(results))
+
+
+def _no_options(_: argparse.ArgumentParser) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What ``tests/vm/measure/run`` can make; __main__.py finds those in MEASUREMENTS."""
+
+    name: str
+    summary: str
+    run: Callable[[argparse.Namespace], Iterable[Outcome]]
+    """With the options in `where` and those that it adds."""
+    add_options: Callable[[argparse.ArgumentParser], None] = _no_options
+    long: Mapping[str, object] | None = None
+    """The defaults of ``make bench``, which leaves out what has none."""
+    where: Sequence[str] = ("kernel", "flavour")
+    """What of the guest may be chosen."""
+
+    def long_text(self) -> str:
+        """These defaults as options."""
+        return " ".join(f"--{name.replace('_', '-')} {value}"
+                        for name, value in (self.long or {}).items()) or "all the same"
+
+
+def add_seconds(parser: argparse.ArgumentParser, default: float, of: str) -> None:
+    """How long to measure."""
+    parser.add_argument("--seconds", type=float, default=default,
+                        help=f"virtual, {of}; default {default:g}")

@@ -14,9 +14,9 @@ See docs/measuring.md.
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness import programs
@@ -134,17 +134,15 @@ def table(costs: Sequence[Cost]) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure from the command line: ``tests/vm/python -m measure.overhead``."""
-    parser = figures.parser("Measure what the pipeline costs Linux.")
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    results = measure(kernel=options.kernel, flavour=options.flavour, rounds=options.rounds)
+    yield figures.outcome(results, table, complaints)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=3, help="of each, off and on; default 3")
-    figures.add_json(parser)
-    options = parser.parse_args(arguments)
-    return figures.tell(
-        "overhead",
-        lambda: measure(kernel=options.kernel, flavour=options.flavour, rounds=options.rounds),
-        table, complaints, options.json)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+MEASUREMENTS = (figures.Measurement(
+    "overhead", "what the pipeline costs Linux: instructions for shells, a pipe and gzip", _run,
+    _add_options, {}),)

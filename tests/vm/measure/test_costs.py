@@ -10,7 +10,7 @@ import pytest
 from measure.costs import SHARE_TOLERANCE, Costs, costs, linux_share
 from measure.lateness import Case, complaints, measure_all
 
-# As in tests/bench/bench_tasks.py.
+# As in measure/tasks.py.
 BESIDE = ("a 20000 700000 0 0 2", "b 30000 1100000 0 0 3", "c 50000 1900000 0 0 4",
           "d 100000 4700000 0 0 5")
 

@@ -105,7 +105,7 @@ def test_hrtimer_fails_the_same_check() -> None:
 @pytest.mark.slow
 def test_a_load_below_its_minimum_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure taken under less load than stated does not count."""
-    monkeypatch.setattr("measure.LOAD_FLOORS_PER_S", {"forks": 1e9})
+    monkeypatch.setattr("measure.lateness.LOAD_FLOORS_PER_S", {"forks": 1e9})
     with pytest.raises(MeasureError, match="forks=.* is below the minimum"):
         measure("hrtimer", "load", 0.2)
 

@@ -118,7 +118,7 @@ def test_lateness_beside_the_pipelines(kernel: tuple[str, str],
     the same check that the pipeline passes has to fail here."""
     skip_without_chroot(kernel)
     # 6.12 does a little less than 6.1, for which the minimums were set.
-    monkeypatch.setattr("measure.LOAD_FLOORS_PER_S", {"forks": 50, "serial_irqs": 300})
+    monkeypatch.setattr("measure.lateness.LOAD_FLOORS_PER_S", {"forks": 50, "serial_irqs": 300})
     cases = [Case("task", condition, 0.5) for condition in ("idle", "load", "irqoff")]
     hosted = measure_all(cases, mode="hosted", kernel=kernel[0], flavour=kernel[1])
     print(table(hosted))
