@@ -47,9 +47,14 @@ int rtf_resize_this(struct rtf *f, u32 size)
 		ret = READ_ONCE(f->dead) ? -ENODEV : rtf_switch(f, &out, &in);
 		mutex_unlock(&f->in.lock);
 		mutex_unlock(&f->out.lock);
-		/* A writer may sleep for room that is there now. */
-		if (!ret)
+		/*
+		 * A writer may sleep for room that is there now, a reader for more than will ever
+		 * be there again: each asks for what it wants anew.
+		 */
+		if (!ret) {
 			wake_up_interruptible_poll(&f->in.wait, EPOLLOUT | EPOLLWRNORM);
+			wake_up_interruptible_poll(&f->out.wait, EPOLLIN | EPOLLRDNORM);
+		}
 	}
 	/* Now the old ones, or the new ones if that failed. */
 	rtf_buf_free(out);
@@ -76,6 +81,22 @@ int rtf_resize(unsigned int fifo, int new_size)
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rtf_resize);
+
+/* For a FIFO that RT code does not know. */
+static void rtf_no_sync(void)
+{
+}
+
+/* As rtf_set_record(), for a FIFO that is not in the table yet. */
+int rtf_record_new(struct rtf *f, u32 record)
+{
+	int ret = ring_set_record(&f->in.ring, record, rtf_no_sync);
+
+	ret = ret ?: ring_set_record(&f->out.ring, record, rtf_no_sync);
+	if (!ret)
+		f->piece = rtf_piece(ring_size(&f->in.ring), record);
+	return ret;
+}
 
 /* As rtf_set_record(), for a FIFO that the caller has a reference to. */
 int rtf_record_this(struct rtf *f, u32 record)

@@ -221,7 +221,7 @@ int rtf_create_like(struct module *owner, bool by_user, struct rtf_new *new)
 	f->owner = owner;
 	f->by_user = by_user;
 	strscpy(f->name, new->name, sizeof(f->name));
-	ret = rtf_record_this(f, new->record);
+	ret = rtf_record_new(f, new->record);
 	if (!ret) {
 		mutex_lock(&rtf_table_lock);
 		ret = rtf_insert(f, new->fifo);

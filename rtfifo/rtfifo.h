@@ -113,6 +113,7 @@ void rtf_buf_free(struct ring_buf *buf);
 u32 rtf_piece(u32 size, u32 record);
 int rtf_destroy_users(unsigned int fifo);
 int rtf_resize_this(struct rtf *f, u32 size);
+int rtf_record_new(struct rtf *f, u32 record);
 int rtf_record_this(struct rtf *f, u32 record);
 void rtf_sync(void);
 int rtf_table_init(unsigned int count);

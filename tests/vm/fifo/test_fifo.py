@@ -74,6 +74,21 @@ def test_a_module_leaves_its_fifos_behind(vm) -> None:
     assert done.stdout.split() == ["last", "gone", "0", "0"]
 
 
+CREATE = """
+calls() { awk '/^ *CAL:/ { print $2 + $3 }' /proc/interrupts; }
+before=$(calls)
+for n in $(seq 40); do printf 'linux create %s 10' $n > /proc/fifo_test; done
+echo $(($(calls) - before)) $(tail -n +2 /sys/kernel/tactus/fifos | wc -l)
+"""
+
+
+def test_creating_interrupts_nobody(vm) -> None:
+    """No RT code can be at work on a FIFO that has no number yet: nobody is waited for."""
+    interrupts, created = map(int, vm(CREATE, modules=MODULES, smp=2).stdout.split())
+    assert created == 40
+    assert interrupts < 40, "calls of functions on the other CPU; four for each FIFO once"
+
+
 NUMBERS = """
 for count in 1 1024; do
     modprobe rtfifo nfifos=$count || exit 9

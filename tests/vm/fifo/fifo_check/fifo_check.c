@@ -865,6 +865,47 @@ static void test_lowat(void)
 	CHECK_EQ(events(fd, POLLIN), POLLIN);
 }
 
+static void read_50(int fd)
+{
+	char bytes[100];
+
+	CHECK_EQ(read(fd, bytes, 100), 50);
+}
+
+static void poll_50(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	CHECK_EQ(poll(&poll_fd, 1, 5000), 1);
+}
+
+/* Who sleeps for more than the FIFO can hold from now on is content with a full one. */
+static void shrink_while(void (*sleep)(int fd))
+{
+	uint32_t lowat = 80, size = 50;
+	pid_t sleeper;
+	int fd;
+
+	CHECK_EQ(rt("linux create 0 100"), 0);
+	fd = dev(0, O_RDONLY);
+	CHECK_EQ(ioctl(fd, RTF_IOC_LOWAT, &lowat), 0);
+	sleeper = child(sleep, fd);
+	nap(0.05);
+	CHECK_EQ(ioctl(fd, RTF_IOC_RESIZE, &size), 0);
+	nap(0.05);
+	CHECK(still_there(sleeper));
+	CHECK_EQ(rt("irq fill 0 50"), 50);
+	joined(sleeper);
+	close(fd);
+	CHECK_EQ(rt("linux destroy 0"), 0);
+}
+
+static void test_resize_wakes_reader(void)
+{
+	shrink_while(read_50);
+	shrink_while(poll_50);
+}
+
 static int started[2];		/* a pipe: the child is about to do it */
 
 static void sync_it(int fd)
@@ -1344,7 +1385,7 @@ static const struct {
 	TEST(poll), TEST(epoll), TEST(signal), TEST(sigio),
 	TEST(destroy_wakes), TEST(destroy_drains),
 	TEST(handler), TEST(handler_inside), TEST(handler_destroy),
-	TEST(resize), TEST(resize_wakes_writer),
+	TEST(resize), TEST(resize_wakes_writer), TEST(resize_wakes_reader),
 	TEST(stats), TEST(resize_ioctl), TEST(lowat), TEST(fsync),
 	TEST(vectors), TEST(splice), TEST(bad_memory), TEST(fresh_memory),
 	TEST(stream_out), TEST(stream_in), TEST(killed_readers),
