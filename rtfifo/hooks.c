@@ -166,17 +166,20 @@ int rtf_run_filter(struct rtf *f, u32 n, u32 done, u32 total)
 	return min(ret, 0);
 }
 
+/* @handler: which was called, for its caller to read */
 struct rtf_event {
 	struct rtf *f;
 	unsigned int event;
+	rtf_rt_handler_fn *handler;
 };
 
-/* Out-of-band, interrupts off: so that rtf_sync() knows when it is over. */
+/* In an RT interrupt's context, interrupts off: so that rtf_sync() knows when it is over. */
 static void rtf_run_rt_handler(void *arg)
 {
 	struct rtf_event *e = arg;
 	rtf_rt_handler_fn *handler = READ_ONCE(e->f->rt_handler);
 
+	WRITE_ONCE(e->handler, handler);
 	if (handler)
 		handler(e->f->number, e->event);
 }
@@ -189,8 +192,12 @@ void rtf_tell_rt(struct rtf *f, unsigned int event)
 {
 	struct rtf_event e = { f, event };
 
-	if (READ_ONCE(f->rt_handler))
-		pl_run_oob(rtf_run_rt_handler, &e);
+	if (!READ_ONCE(f->rt_handler) || likely(!pl_run_guarded(rtf_run_rt_handler, &e)))
+		return;
+	/* A fault ended it. One that has been set in its place meanwhile stays. */
+	cmpxchg(&f->rt_handler, READ_ONCE(e.handler), NULL);
+	pr_err("FIFO %u: its RT handler %ps failed and is forgotten\n", f->number,
+	       READ_ONCE(e.handler));
 }
 
 /* After a transfer, without locks: what the FIFO's handler says, or 0 if there is none. */

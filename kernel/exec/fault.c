@@ -25,7 +25,7 @@ enum record_state { RECORD_FREE, RECORD_CLAIMED, RECORD_FULL };
 static struct record {
 	int state;
 	int cpu;
-	char task[RT_TASK_NAME_BYTES];	/* empty: an interrupt handler or timer function */
+	char task[RT_TASK_NAME_BYTES];	/* empty: a handler or timer function */
 	void *timer_fn;
 	struct pt_regs regs;
 	unsigned long address, error_code;
@@ -70,7 +70,7 @@ static void print(const struct record *r)
 		pr_err("CPU %d: RT timer function %pS left: %s, at %pS\n", r->cpu,
 		       r->timer_fn, name_of(r->vector), (void *)regs->ip);
 	else
-		pr_err("CPU %d: RT interrupt handler removed: %s, at %pS\n", r->cpu,
+		pr_err("CPU %d: RT handler removed: %s, at %pS\n", r->cpu,
 		       name_of(r->vector), (void *)regs->ip);
 	pr_err("  address %#lx error code %#lx\n", r->address, r->error_code);
 	pr_err("  ip %016lx sp %016lx flags %08lx\n", regs->ip, regs->sp, regs->flags);

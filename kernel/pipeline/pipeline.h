@@ -141,4 +141,12 @@ bool pl_in_irq(void);
  */
 void pl_run_oob(void (*fn)(void *arg), void *arg);
 
+/**
+ * pl_run_guarded - pl_run_oob() for a handler of RT code: it is in an RT interrupt, and guarded
+ *
+ * Context: Linux, any but NMI.
+ * Return: whether a fault ended @fn; nothing it holds is released then.
+ */
+bool pl_run_guarded(void (*fn)(void *arg), void *arg);
+
 #endif

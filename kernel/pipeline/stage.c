@@ -62,3 +62,29 @@ void pl_run_oob(void (*fn)(void *arg), void *arg)
 		pl_call_oob(fn, arg);
 }
 EXPORT_SYMBOL_GPL(pl_run_oob);
+
+struct guarded {
+	void (*fn)(void *arg);
+	void *arg;
+	bool failed;
+};
+
+/* Context: out-of-band, hardware interrupts off. */
+static void run_guarded(void *arg)
+{
+	struct guarded *guarded = arg;
+
+	this_cpu_inc(pl_cpu.irq_depth);
+	guarded->failed = pl_guarded(guarded->fn, guarded->arg);
+	this_cpu_dec(pl_cpu.irq_depth);
+}
+
+/* Context: Linux, any but NMI. */
+bool pl_run_guarded(void (*fn)(void *arg), void *arg)
+{
+	struct guarded guarded = { .fn = fn, .arg = arg };
+
+	pl_run_oob(run_guarded, &guarded);
+	return guarded.failed;
+}
+EXPORT_SYMBOL_GPL(pl_run_guarded);

@@ -204,9 +204,9 @@ int rtf_watch_writers(unsigned int fifo, int (*watch)(unsigned int fifo, unsigne
  *	has read from or written to the FIFO, with its number and RTF_DATA or RTF_SPACE; before the
  *	system call returns or waits, and before a handler of rtf_create_handler(). NULL: none.
  *
- * A task that it wakes up runs at once. Calls may come on several CPUs at a time. On return the
- * handler there was is not running any more; waits until every CPU has run Linux for a
- * moment. A handler whose module is unloaded is forgotten.
+ * A task that it wakes up runs when it returns. Calls may come on several CPUs at a time. On
+ * return the handler there was is not running any more; waits until every CPU has run Linux for
+ * a moment. A handler that a fault has ended is forgotten, and one whose module is unloaded.
  *
  * Context: Linux process; may sleep. Not from the FIFO's own handler, watch or filter.
  * Return: 0, or -ENODEV (no such FIFO), -EBUSY (called from its handler, watch or filter),

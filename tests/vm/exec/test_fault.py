@@ -49,7 +49,7 @@ def test_each_fault_ends_what_caused_it(vm: Vm, series: str) -> None:
         assert re.search(rf"tactus: CPU 0: task {name} stopped: {exception}, .* at {function}",
                          done.console), name
     assert re.search(r"RT timer function fail_in_timer.* left: #PF, .* at null_read", done.console)
-    assert re.search(r"RT interrupt handler removed: #PF, .* at null_read", done.console)
+    assert re.search(r"RT handler removed: #PF, .* at null_read", done.console)
     assert "interrupt 8: its RT handler failed and is removed" in done.console
     assert "interrupt 8 given back to its Linux driver" in done.console
     survived, irqs, inherited = map(int, lines[:3])
@@ -87,3 +87,19 @@ def test_the_handler_of_a_level_triggered_line(vm: Vm) -> None:
         """, modules="tactus fault_test", qemu="-device edu", icount=True)
     assert done.stdout.splitlines() == ["1", "0", "waiting\t0", "unloaded"]
     assert "its RT handler failed and is removed" in done.console
+
+
+def test_the_rt_handler_of_a_fifo(vm: Vm) -> None:
+    """It is left and forgotten; the write that called it, the FIFO and Linux go on."""
+    done = vm("""
+        rt() { printf '%s' "$*" > /proc/fifo_test; }
+        rt linux create 0 100; rt linux rthandler 0 3
+        printf first > /dev/rtf0 && printf second > /dev/rtf0 && echo written
+        rt linux rthandler 0 1; printf third > /dev/rtf0
+        exec 3<> /proc/fifo_test; printf 'irq get 0 16' >&3; dd bs=80 count=1 <&3; echo
+        exec 3<&-; rmmod fifo_test && rmmod rtfifo && rmmod tactus && echo unloaded
+        """, modules="tactus rtfifo fifo_test", icount=True)
+    assert done.stdout.splitlines() == ["written", "16 firstsecondthird", "unloaded"]
+    assert "rtfifo: FIFO 0: its RT handler rt_handler [fifo_test] failed" in done.console
+    assert done.console.count("is forgotten") == 1
+    assert re.search(r"RT handler removed: #PF, .* at rt_handler", done.console)

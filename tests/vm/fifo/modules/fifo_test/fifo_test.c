@@ -15,7 +15,8 @@
  *	CONTEXT find 0 NAME		rtf_find_named
  *	CONTEXT filter FIFO KIND	0 none, 1 pass, 2 refuse what begins with an x, 3 all but the
  *					first part of a write, 4 try to change the FIFO
- *	CONTEXT rthandler FIFO KIND	0 none, 1 count, 2 echo: what can be got is put; 10 + N: the same
+ *	CONTEXT rthandler FIFO KIND	0 none, 1 count, 2 echo: what can be got is put; 3 count, then
+ *					read from address 8; 10 + N: echo
  *					for what fits, N bytes at a time
  *	CONTEXT put FIFO BYTES		the rest of the command, to its end
  *	CONTEXT get FIFO COUNT
@@ -154,6 +155,8 @@ static void rt_handler(unsigned int fifo, unsigned int events)
 	if (rt_context() != RT_CONTEXT_IRQ)
 		atomic_inc(&rt_wrong);
 	atomic_inc(events == RTF_DATA ? &rt_data : &rt_space);
+	if (rt_handler_kind == 3)
+		(void)READ_ONCE(*(int *)8);
 	while (rt_handler_kind == 2 && rtf_get(fifo, &byte, 1) == 1)
 		rtf_put(fifo, &byte, 1);
 	if (rt_handler_kind > 10)
