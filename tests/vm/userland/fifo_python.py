@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import signal
 import sys
 import threading
 import time
@@ -157,6 +158,58 @@ def structured() -> None:
     assert np.array_equal(np.concatenate(got), sent)
 
 
+def after_a_reader() -> None:
+    """A mapped reader of large items leaves the open file as it was."""
+    assert rt("linux create 0 1000") == 0
+    with Fifo(0, "r") as fifo:
+        with fifo.mapped(np.dtype("S100")):
+            assert rt(b"irq put 0 abc") == 3
+            assert not fifo.wait(0)
+        assert fifo.wait(0)
+        assert fifo.read(100) == b"abc"
+        fifo.set_lowat(2)
+        with fifo.mapped(np.dtype("S100")):
+            pass
+        assert rt(b"irq put 0 a") == 1
+        assert not fifo.wait(0)
+        try:
+            fifo.mapped(np.dtype("S1001"))
+        except ValueError as problem:
+            assert "1001" in str(problem) and "1000" in str(problem)
+        else:
+            raise AssertionError("an item that never fits")
+        with Fifo(0, "r", nonblocking=True) as other:  # the claim is given back
+            assert other.read(1) == b"a"
+
+
+def interrupted_write() -> None:
+    """A signal in the middle does not make it short."""
+    assert rt("linux create 0 1000") == 0
+    got = []
+
+    def take() -> None:
+        while sum(map(len, got)) < 20000:
+            time.sleep(0.003)
+            if (count := rt("irq used 0")) > 0:
+                got.append(rt_get(0, count))
+
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    thread = threading.Thread(target=take)
+    try:
+        with Fifo(0, "w") as fifo:
+            thread.start()
+            written = fifo.write(memoryview(np.arange(5000, dtype="<u4")))
+            if written < 20000:
+                os.write(fifo.fileno(), bytes(20000 - written))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        thread.join()
+    assert written == 20000, written
+    assert b"".join(got) == np.arange(5000, dtype="<u4").tobytes()
+
+
 def asynchronous() -> None:
     assert rt("linux create 0 1000") == 0
     ticks = 0
@@ -190,7 +243,7 @@ def asynchronous() -> None:
     assert ticks > 10  # others ran while it waited
 
 
-CASES = [basics, from_user_space, in_place, structured, asynchronous]
+CASES = [basics, from_user_space, in_place, structured, after_a_reader, interrupted_write, asynchronous]
 
 
 def main() -> int:

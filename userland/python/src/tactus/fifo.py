@@ -127,6 +127,7 @@ class Fifo:
         flags = {"r": os.O_RDONLY, "w": os.O_WRONLY, "rw": os.O_RDWR}[mode]
         self.path = path_of(fifo)
         self._fd = os.open(self.path, flags | os.O_CLOEXEC | (os.O_NONBLOCK if nonblocking else 0))
+        self.lowat = 1  # as set_lowat() has it
 
     def __enter__(self) -> Self:
         return self
@@ -165,7 +166,12 @@ class Fifo:
 
     def write(self, data: bytes | bytearray | memoryview) -> int:
         """Write all of it (non-blocking: what fits); returns how many bytes."""
-        return os.write(self.fileno(), data)
+        done = os.write(self.fileno(), data)
+        with memoryview(data) as whole:
+            # A signal may have ended a long one in the middle.
+            while 0 < done < whole.nbytes and os.get_blocking(self.fileno()):
+                done += os.write(self.fileno(), whole.cast("B")[done:])
+        return done
 
     def sync(self) -> None:
         """Wait until the RT side has taken all that was written."""
@@ -192,13 +198,17 @@ class Fifo:
     def set_lowat(self, count: int) -> None:
         """Reads and waits of this open file are content with no fewer bytes."""
         fcntl.ioctl(self.fileno(), _IOC_LOWAT, _U32.pack(count))
+        self.lowat = count
 
     def flush(self) -> int:
         """Forget what is unread; returns how many bytes."""
         return fcntl.ioctl(self.fileno(), _IOC_FLUSH)
 
     def mapped(self, dtype: np.dtype[Any] | None = None) -> Reader:
-        """Become the FIFO's only reader, without copying. Items are bytes, or of a numpy dtype."""
+        """Become the FIFO's only reader, without copying. Items are bytes, or of a numpy dtype.
+
+        ValueError: one item is larger than the FIFO.
+        """
         return Reader(self, dtype)
 
 
@@ -218,6 +228,9 @@ class Reader:
         self.layout = Layout(*_LAYOUT.unpack(raw))
         length = self.layout.index_bytes + 2 * self.layout.data_bytes
         try:
+            if self._item > self.layout.size:
+                raise ValueError(f"items of {self._item} bytes never fit into a FIFO of "
+                                 f"{self.layout.size}")
             self._map: mmap.mmap | None = mmap.mmap(fd, length, mmap.MAP_SHARED, mmap.PROT_READ)
         except BaseException:
             fcntl.ioctl(fd, _IOC_RELEASE)
@@ -226,7 +239,7 @@ class Reader:
         self._u32 = self._memory[:128].cast("I")
         self._from = self._tail()
         if self._item > 1:
-            fifo.set_lowat(min(self._item, self.layout.size))
+            fcntl.ioctl(fd, _IOC_LOWAT, _U32.pack(self._item))
 
     def __enter__(self) -> Self:
         return self
@@ -305,6 +318,8 @@ class Reader:
             mapped.close()
         except BufferError:
             return  # goes with its last view, and the claim with it when the FIFO is closed
+        if self._item > 1:
+            self._fifo.set_lowat(min(self._fifo.lowat, self.layout.size))
         fcntl.ioctl(self._fifo.fileno(), _IOC_RELEASE)
 
 
