@@ -119,7 +119,10 @@ int sync_mtx_lock(struct rt_mtx *mtx, RT_TASK *task)
 {
 	if (!mtx->owner) {
 		own(mtx, task);
-		return 0;
+		if (likely(!mtx->orphan))
+			return 0;
+		mtx->orphan = 0;
+		return -EOWNERDEAD;
 	}
 	for (const struct rt_mtx *m = mtx; m; m = m->owner->waits_for)
 		if (m->owner == task)
@@ -130,15 +133,17 @@ int sync_mtx_lock(struct rt_mtx *mtx, RT_TASK *task)
 	return SYNC_WAIT;
 }
 
-/* To the first that waits, with @result, or to nobody. */
+/* To the first that waits, with @result, or to nobody, which then is for the next that locks it. */
 static void hand_over(struct rt_mtx *mtx, int result)
 {
 	RT_TASK *next;
 
 	disown(mtx);
 	next = waitq_serve(&mtx->waiters, result);
-	if (!next)
+	if (!next) {
+		mtx->orphan = result == -EOWNERDEAD;
 		return;
+	}
 	own(mtx, next);
 	/* Before it becomes ready: those behind it may be more urgent than it is by itself. */
 	inherit(next);

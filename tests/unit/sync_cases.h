@@ -174,6 +174,12 @@ static void sync_case_kill(void)
 	CHECK(sync_mtx[0].owner == waiter);
 	CHECK(!sync_mtx[1].owner);
 	CHECK(!owner->owned);
+	/* Nobody waited for the other: the next that locks it is told, and no further one. */
+	CHECK_EQ(sync_lock(waiter, &sync_mtx[1]), -EOWNERDEAD);
+	CHECK(sync_mtx[1].owner == waiter);
+	CHECK_EQ(sync_mtx_unlock(&sync_mtx[1], waiter), 0);
+	CHECK_EQ(sync_lock(waiter, &sync_mtx[1]), 0);
+	CHECK_EQ(sync_lock(waiter, &sync_mtx[1]), -EDEADLK);
 }
 
 static void sync_case_destroy(void)

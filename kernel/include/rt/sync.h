@@ -30,6 +30,7 @@ struct rt_mtx {
 	RT_TASK *owner;
 	struct rt_waitq waiters;
 	struct rt_mtx *next_owned;
+	unsigned char orphan;	/* its owner died, and nobody has been told yet */
 };
 
 /**
