@@ -26,37 +26,43 @@ static struct rt_cpu *lock_owner(const struct rt_timer *timer)
 	}
 }
 
-/* Lock this CPU and make @timer its own. Context: hardware interrupts off. */
-static struct rt_cpu *adopt(struct rt_timer *timer)
+/*
+ * Lock this CPU and make @timer its own; NULL, and why in *@err: there is no room, or this CPU is
+ * on its way off line and has no queue any more. Context: hardware interrupts off.
+ */
+static struct rt_cpu *adopt(struct rt_timer *timer, int *err)
 {
 	struct rt_cpu *here = this_cpu_ptr(&rt_cpus), *owner = lock_owner(timer);
+	bool queued;
 
 	while (owner != here) {
 		hardunlock(&owner->lock);
 		hardlock_pair(&here->lock, &owner->lock);
-		if (rt_cpu_of(READ_ONCE(timer->cpu)) == owner &&
-		    (!heap_queued(&timer->node) || here->rq.timers.users < RT_MAX_TIMERS)) {
-			RTIME expires = timer->expires;
-			bool queued = heap_queued(&timer->node);
-
-			if (queued)
-				timerq_remove(&owner->rq.timers, timer);
-			WRITE_ONCE(timer->cpu, here->rq.cpu);
-			if (queued)
-				timerq_add(&here->rq.timers, timer, expires, 0);
-			hardunlock(&owner->lock);
-			return here;
-		}
-		if (rt_cpu_of(READ_ONCE(timer->cpu)) == owner) {	/* no room here */
-			hardunlock(&owner->lock);
-			hardunlock(&here->lock);
-			return NULL;
-		}
+		if (rt_cpu_of(READ_ONCE(timer->cpu)) == owner)
+			break;
 		hardunlock(&owner->lock);
 		hardunlock(&here->lock);
 		owner = lock_owner(timer);
 	}
-	return here;
+	queued = heap_queued(&timer->node);
+	*err = !here->present ? -ENODEV : 0;
+	if (!*err && owner != here && queued && here->rq.timers.users >= RT_MAX_TIMERS)
+		*err = -ENOSPC;
+	if (!*err && owner != here) {
+		RTIME expires = timer->expires;
+
+		if (queued)
+			timerq_remove(&owner->rq.timers, timer);
+		WRITE_ONCE(timer->cpu, here->rq.cpu);
+		if (queued)
+			timerq_add(&here->rq.timers, timer, expires, 0);
+	}
+	if (owner != here)
+		hardunlock(&owner->lock);
+	if (!*err)
+		return here;
+	hardunlock(&here->lock);
+	return NULL;
 }
 
 int rt_timer_start(struct rt_timer *timer, RTIME expires)
@@ -70,8 +76,7 @@ int rt_timer_start(struct rt_timer *timer, RTIME expires)
 	if (unlikely(!pl_active()))
 		return -ENODEV;
 	flags = pl_hard_save();
-	cpu = adopt(timer);
-	error = -ENOSPC;
+	cpu = adopt(timer, &error);
 	if (cpu) {
 		struct timerq *queue = &cpu->rq.timers;
 

@@ -11,19 +11,21 @@ void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int cap
 	queue->armed = TIMERQ_NEVER;
 }
 
-static void insert(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME key)
+static int insert(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME key)
 {
 	timer->expires = expires;
-	heap_insert(&queue->heap, &timer->node, key);
+	return heap_insert(&queue->heap, &timer->node, key);
 }
 
 int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME now)
 {
-	if (queue->users == queue->max_users)
-		return -ENOSPC;
-	queue->users++;
-	insert(queue, timer, expires, expires > now ? expires : now + 1);
-	return 0;
+	int err = -ENOSPC;
+
+	if (queue->users < queue->max_users)
+		err = insert(queue, timer, expires, expires > now ? expires : now + 1);
+	if (!err)
+		queue->users++;
+	return err;
 }
 
 void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires)

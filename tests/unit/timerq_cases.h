@@ -61,6 +61,21 @@ static void timerq_case_arming(void)
 	CHECK_EQ(queue.armed, TIMERQ_NEVER);
 }
 
+/* A queue whose array is gone, or too small: refused, and not counted. */
+static void timerq_case_no_array(void)
+{
+	struct rt_timer user[2] = {};
+	struct timerq queue;
+
+	timerq_init(&queue, timerq_slots, 1, 2);
+	CHECK_EQ(timerq_add(&queue, &user[0], 10, 0), 0);
+	CHECK_EQ(timerq_add(&queue, &user[1], 10, 0), -ENOSPC);
+	CHECK_EQ(queue.users, 1);
+	timerq_init(&queue, NULL, 0, 2);
+	CHECK_EQ(timerq_add(&queue, &user[1], 10, 0), -ENOSPC);
+	CHECK_EQ(queue.users, 0);
+}
+
 /* However many timers users queue, tasks have room for theirs. */
 static void timerq_case_full(void)
 {
@@ -114,5 +129,6 @@ static void timerq_case_started_in_the_past(void)
 #define TIMERQ_CASES(do)		\
 	do(timerq_case_order_and_due)	\
 	do(timerq_case_arming)		\
+	do(timerq_case_no_array)	\
 	do(timerq_case_full)		\
 	do(timerq_case_started_in_the_past)

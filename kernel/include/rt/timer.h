@@ -45,7 +45,8 @@ struct rt_timer {
  *
  * Context: any; from Linux not inside an NMI.
  * Return: 0, -EINVAL (no timer or function, negative @expires), -ENOSPC
- * (RT_MAX_TIMERS are queued on this CPU), -ENODEV (the executive is not active).
+ * (RT_MAX_TIMERS are queued on this CPU), -ENODEV (this CPU is on its way off line, or the
+ * executive is not active).
  * Source: thesis, 3.4.
  */
 int rt_timer_start(struct rt_timer *timer, RTIME expires);

@@ -141,3 +141,16 @@ def test_the_watchdog_keeps_no_cpu(vm: Vm) -> None:
               "echo 0 > /sys/devices/system/cpu/cpu1/online && echo went",
               modules="tactus_core tactus watchdog_ms=10000 task_test", smp=2)
     assert done.stdout == "went\n"
+
+
+@pytest.mark.parametrize("mode", ["pipeline", "hosted"])
+def test_no_timer_on_a_cpu_that_leaves(vm: Vm, mode: str) -> None:
+    """Linux still runs there when the CPU's timer queue is gone."""
+    done = vm(f"""
+        modprobe leaving; modprobe tactus mode={mode}
+        echo 0 > /sys/devices/system/cpu/cpu1/online || exit 3
+        cat /sys/module/leaving/parameters/result
+        echo 1 > /sys/devices/system/cpu/cpu1/online || exit 4
+        rmmod tactus leaving && echo unloaded
+        """, modules="tactus_core", with_modules="tactus leaving", smp=2)
+    assert done.stdout.split() == ["-19", "unloaded"], "ENODEV"
