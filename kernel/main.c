@@ -231,9 +231,9 @@ static int __init tactus_init(void)
 	register_reboot_notifier(&reboot_notifier);
 
 	rt_get_summary(&s);
-	pr_info("active: mode %s%s, kernel %s, slots cli %u (+%u hard) sti %u save_fl %u irq %u exc %u nmi %u misc %u, CPUs %*pbl, timer %s, pause %llu ns\n",
+	pr_info("active: mode %s%s, kernel %s, slots cli %u (+%u hard) sti %u save_fl %u irq %u exc %u nmi %u misc %u sys %u, CPUs %*pbl, timer %s, pause %llu ns\n",
 		rt_mode_name(), why, init_utsname()->release, s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc,
-		s.nmi, s.misc, cpumask_pr_args(cpu_online_mask), rt_timer_name(), s.pause_ns);
+		s.nmi, s.misc, s.sys, cpumask_pr_args(cpu_online_mask), rt_timer_name(), s.pause_ns);
 	return 0;
 
 err_sysfs:

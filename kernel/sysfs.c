@@ -78,8 +78,9 @@ static ssize_t slots_show(char *buf)
 	struct pl_summary s;
 
 	rt_get_summary(&s);
-	return sysfs_emit(buf, "cli=%u cli_hard=%u sti=%u save_fl=%u irq=%u exc=%u nmi=%u misc=%u\n",
-			  s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc, s.nmi, s.misc);
+	return sysfs_emit(buf, "cli=%u cli_hard=%u sti=%u save_fl=%u irq=%u exc=%u nmi=%u misc=%u sys=%u\n",
+			  s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc, s.nmi, s.misc,
+			  s.sys);
 }
 
 static ssize_t cpus_show(char *buf)

@@ -21,10 +21,11 @@ Rule = Callable[[Tree], list[str]]
 LAYERS = {
     "kernel/compat": 0, "kernel/include/uapi": 0, "kernel/include/rt": 0,
     "kernel/sched": 1, "kernel/pipeline": 1, "kernel/exec": 2, "kernel/policy": 3, "kernel": 3,
-    "rtfifo": 4, "examples": 5,
+    "rtfifo": 4, "kernel/user": 5, "examples": 5,
 }
 # What a layer shows to those above it; everything else in it is its own affair.
-PIPELINE_FRONT = {"kernel/pipeline/pipeline.h", "kernel/pipeline/control.h"}
+PIPELINE_FRONT = {"kernel/pipeline/pipeline.h", "kernel/pipeline/control.h",
+                  "kernel/pipeline/ring3.h"}
 
 
 def sources() -> Tree:

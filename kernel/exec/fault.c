@@ -146,6 +146,8 @@ bool rt_exec_fault(struct pl_fault *fault)
 		return false;
 	record(fault, task, NULL);
 	task->faulted = 1;
+	if (task->over)
+		rt_post(task->over);
 	fault->go_on = end_task;
 	/* As if it had been called at the top of the stack. */
 	fault->sp = task->fp_area - sizeof(long);

@@ -45,7 +45,7 @@ MODULE_PARM_DESC(fp_trap, "stop an RT task that uses floating point without rt_u
 static u64 mask;			/* the components that are saved; 0: by fxsave */
 unsigned int rt_fp_bytes;
 
-static void save(void *area)
+void rt_fp_put(void *area)
 {
 	if (mask)
 		asm volatile("xsave64 (%0)" : : "r" (area), "a" ((u32)mask), "d" (mask >> 32)
@@ -54,7 +54,7 @@ static void save(void *area)
 		asm volatile("fxsave64 (%0)" : : "r" (area) : "memory");
 }
 
-static void restore(const void *area)
+void rt_fp_get(const void *area)
 {
 	if (mask)
 		asm volatile("xrstor64 (%0)" : : "r" (area), "a" ((u32)mask), "d" (mask >> 32)
@@ -74,10 +74,10 @@ static void make_initial(struct fxregs_state *area)
 void rt_fp_exchange(struct rt_cpu *cpu, RT_TASK *next)
 {
 	if (cpu->fp_owner)
-		save(cpu->fp_owner->fp_area);
+		rt_fp_put(cpu->fp_owner->fp_area);
 	else if (!cpu->fp_away)
-		save(cpu->fp_linux);
-	restore(next ? next->fp_area : cpu->fp_linux);
+		rt_fp_put(cpu->fp_linux);
+	rt_fp_get(next ? next->fp_area : cpu->fp_linux);
 	cpu->fp_owner = next;
 	cpu->fp_away = next;
 }

@@ -16,6 +16,10 @@ void rt_fp_measure(void);
 
 extern bool rt_fp_trap;
 
+/** rt_fp_put - the registers as they are into @area; rt_fp_get - the reverse. Context: any. */
+void rt_fp_put(void *area);
+void rt_fp_get(const void *area);
+
 /* @next is a task that uses floating point, or NULL for Linux, and not in the registers yet. */
 void rt_fp_exchange(struct rt_cpu *cpu, RT_TASK *next);
 

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/preempt.h>
 
+#include "pipeline/ring3.h"
 #include "exec/assert.h"
 #include "exec/cpu.h"
 #include "exec/fp.h"
@@ -72,6 +73,9 @@ static __always_inline void reschedule(struct rt_cpu *cpu)
 		return;
 	rt_assert(!cpu->prev && (!next || next->cpu == raw_smp_processor_id()));
 	cpu->prev = prev;
+	/* Back to Linux's for a task without one, too: who is not on_cpu has nothing loaded. */
+	if (unlikely((prev && prev->ring3) || (next && next->ring3)))
+		pl_ring3_swap(next ? next->ring3 : NULL);
 	rt_switch(frame_of(cpu, prev), frame_of(cpu, next));
 	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus) && cpu->rq.curr == prev);
 	finish_switch(cpu);	/* A task stays on its CPU, so this is the same one. */

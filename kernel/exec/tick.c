@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The one-shot event: releases, budgets, the watchdog, and users' timers, in order of time. */
+#include <rt/post.h>
 #include <rt/printk.h>
 #include "exec/assert.h"
 #include "exec/cpu.h"
@@ -15,9 +16,12 @@ void rt_exec_poke(int cpu)
 static noinline void report_stopped(struct rt_cpu *cpu)
 {
 	hardlock(&cpu->lock);
-	if (cpu->rq.stopped)
+	if (cpu->rq.stopped) {
 		rt_printk(KERN_WARNING "tactus: task %s took the CPU for too long: stopped\n",
 			  cpu->rq.stopped->name);
+		if (cpu->rq.stopped->over)
+			rt_post(cpu->rq.stopped->over);
+	}
 	cpu->rq.stopped = NULL;
 	hardunlock(&cpu->lock);
 }

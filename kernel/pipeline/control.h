@@ -48,7 +48,7 @@ int pl_remove(void);
 struct pl_summary {
 	bool active;
 	u64 since_ns;		/* CLOCK_BOOTTIME */
-	unsigned int cli, cli_hard, sti, save_fl, irq, exc, nmi, misc;
+	unsigned int cli, cli_hard, sti, save_fl, irq, exc, nmi, misc, sys;
 	unsigned int modules;
 	u64 pause_ns;		/* how long the switch-over stopped Linux */
 	unsigned int handed_edge, handed_level;	/* given to Linux at the last switch-off */

@@ -7,6 +7,7 @@
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/hosted.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/ring3.h"
 #include "pipeline/x86/irq/deadline.h"
 #include "pipeline/x86/irq/lines.h"
 #include "pipeline/x86/irq/oneshot.h"
@@ -16,6 +17,13 @@ u64 pl_clock(void)
 {
 	return pl_hosted() ? pl_hosted_clock() : pl_tsc_clock();
 }
+
+/* Context: any. */
+u64 pl_clock_factor(void)
+{
+	return pl_tsc_factor();
+}
+EXPORT_SYMBOL_GPL(pl_clock_factor);
 
 /* Context: any, hardware interrupts off. */
 void pl_timer_arm(u64 when)

@@ -6,7 +6,7 @@
  * The rows are those of the tables in docs/pipeline.md; every state that can occur must be
  * in exactly one row.
  */
-enum state_where { IN_USER, IN_KERNEL, IN_RT };
+enum state_where { IN_USER, IN_KERNEL, IN_RT, IN_RT_RING3, STATE_WHERES };
 
 #define ANY (-1)
 
@@ -20,6 +20,7 @@ struct state_exception {
 	enum state_where where;
 	int hard_if, stalled;
 	bool sees_if, hard_on, replay;		/* what the handler gets */
+	bool task;				/* the RT task gets it, and no handler */
 };
 
 #include "state_rows.h"
@@ -31,17 +32,27 @@ static bool state_fits(int want, bool is)
 	return want == ANY || want == is;
 }
 
-/* User mode has interrupts on, and Linux is stalled while RT code runs. */
+static bool state_ring3(enum state_where where)
+{
+	return where == IN_USER || where == IN_RT_RING3;
+}
+
+static bool state_oob(enum state_where where)
+{
+	return where == IN_RT || where == IN_RT_RING3;
+}
+
+/* Ring 3 has interrupts on, and Linux is stalled while RT code runs. */
 static bool state_can_be(enum state_where where, bool hard_if, bool stalled)
 {
-	return (where != IN_USER || hard_if) && (where != IN_RT || stalled);
+	return (!state_ring3(where) || hard_if) && (!state_oob(where) || stalled);
 }
 
 static void state_case_exceptions(void)
 {
 	int states = 0;
 
-	for (int n = 0; n < 12; n++) {
+	for (int n = 0; n < 4 * STATE_WHERES; n++) {
 		enum state_where where = n / 4;
 		bool hard_if = n & 1, stalled = n & 2;
 		struct pl_exc_plan plan;
@@ -50,7 +61,7 @@ static void state_case_exceptions(void)
 		if (!state_can_be(where, hard_if, stalled))
 			continue;
 		states++;
-		plan = pl_exc_plan(where == IN_USER, hard_if, stalled, where == IN_RT);
+		plan = pl_exc_plan(state_ring3(where), hard_if, stalled, state_oob(where));
 		for (unsigned int r = 0; r < STATE_ROWS(state_exceptions); r++) {
 			const struct state_exception *row = &state_exceptions[r];
 
@@ -61,10 +72,11 @@ static void state_case_exceptions(void)
 			CHECK_EQ(hard_if && !plan.hide_if, row->sees_if);
 			CHECK_EQ(plan.hard_on, row->hard_on);
 			CHECK_EQ(plan.replay, row->replay);
+			CHECK_EQ(plan.task, row->task);
 		}
 		CHECK_EQ(rows, 1);
 	}
-	CHECK_EQ(states, 8);
+	CHECK_EQ(states, 9);
 }
 
 /* IF is hidden only where there is one to hide: the handler's end puts it back. */
@@ -76,12 +88,12 @@ static void state_case_hides_only_what_is_there(void)
 
 static void state_case_interrupts(void)
 {
-	for (int n = 0; n < 6; n++) {
+	for (int n = 0; n < 2 * STATE_WHERES; n++) {
 		enum state_where where = n / 2;
 		bool stalled = n & 1;
 		int rows = 0;
 
-		if (where == IN_RT && !stalled)
+		if (state_oob(where) && !stalled)
 			continue;
 		for (unsigned int r = 0; r < STATE_ROWS(state_interrupts); r++) {
 			const struct state_interrupt *row = &state_interrupts[r];
@@ -89,7 +101,7 @@ static void state_case_interrupts(void)
 			if (row->where != where || !state_fits(row->stalled, stalled))
 				continue;
 			rows++;
-			CHECK_EQ(pl_may_run(where == IN_USER, stalled), row->runs);
+			CHECK_EQ(pl_may_run(state_ring3(where), stalled, state_oob(where)), row->runs);
 		}
 		CHECK_EQ(rows, 1);
 	}

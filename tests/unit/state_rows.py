@@ -14,7 +14,8 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs/pipeline.md"
 
 WORDS = {
-    "user mode": "IN_USER", "kernel": "IN_KERNEL", "RT code": "IN_RT", "any": "ANY",
+    "user mode": "IN_USER", "kernel": "IN_KERNEL", "RT code": "IN_RT",
+    "RT code, ring 3": "IN_RT_RING3", "Linux's": "0", "the task's": "1", "any": "ANY",
     "yes": "1", "no": "0", "on": "1", "off": "0", "runs now": "1", "is logged": "0",
 }
 

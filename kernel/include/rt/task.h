@@ -43,7 +43,9 @@
 #define RT_MAX_TASKS 1024	/* on one CPU */
 #define RT_TASK_NAME_BYTES 16	/* with the terminating zero */
 
+struct pl_ring3;
 struct rt_mtx;
+struct rt_post;
 struct rt_waitq;
 
 /**
@@ -121,6 +123,8 @@ struct rt_task_struct {
 	void *stack;
 	void *fp_area;			/* its floating point registers, while others use them */
 	unsigned char uses_fp;
+	struct pl_ring3 *ring3;		/* its half in ring 3, if it has one */
+	struct rt_post *over;		/* the executive ended it: stopped, or faulted */
 	char name[RT_TASK_NAME_BYTES];
 };
 

@@ -34,6 +34,7 @@
 #include "pipeline/x86/patch/nmigate.h"
 #include "pipeline/x86/irq/oneshot.h"
 #include "pipeline/x86/patch/patchers.h"
+#include "pipeline/x86/ring3/ring3.h"
 #include "pipeline/x86/patch/slots.h"
 #include "pipeline/x86/switchover.h"
 #include "pipeline/x86/patch/symbols.h"
@@ -173,6 +174,7 @@ static const struct step {
 	{ pl_lines_find, pl_lines_exit, .looks = true },
 	{ find_timer, .looks = true },
 	{ pl_patchers_find, .looks = true },
+	{ pl_ring3_find, .looks = true },
 	{ check_ticks, .looks = true },
 	{ find_kernel, pl_texts_forget, .locked = true, .looks = true },
 	{ pl_oneshot_own, pl_oneshot_forget },
@@ -295,6 +297,7 @@ void pl_get_summary(struct pl_summary *summary)
 		summary->exc += text->kinds[PL_SLOT_EXC];
 		summary->nmi += text->kinds[PL_SLOT_NMI];
 		summary->misc += text->kinds[PL_SLOT_MISC];
+		summary->sys += text->kinds[PL_SLOT_SYS];
 		summary->modules += text->mod != NULL;
 	}
 	mutex_unlock(&pl_texts_mutex);

@@ -34,7 +34,7 @@ EDITS: dict[str, dict[str, str]] = {
     "no_replay": {
         "\t\tack_arrival(cpu, vector);\n\t\tpl_log(vector);\n":
         "\t\tack_arrival(cpu, vector);\n"
-        "\t\tif (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif)) ||\n"
+        "\t\tif (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif), cpu->oob) ||\n"
         "\t\t    vector >= FIRST_SYSTEM_VECTOR)\n"
         "\t\t\tpl_log(vector);\n",
     },

@@ -18,6 +18,11 @@ void pl_tsc_init(unsigned int khz)
 	tsc_per_ns = ((u64)khz << NS_SHIFT) / NS_PER_MS;
 }
 
+u64 pl_tsc_factor(void)
+{
+	return ns_per_tsc;
+}
+
 u64 pl_tsc_clock(void)
 {
 	return scale(pl_tsc(), ns_per_tsc);

@@ -39,6 +39,9 @@ u64 pl_deadline_read(void);
 /** pl_tsc_init - the TSC runs at @khz, which is not 0 */
 void pl_tsc_init(unsigned int khz);
 
+/** pl_tsc_factor - ns per tick of the TSC, times 2^32: pl_tsc_clock() is the product's upper part */
+u64 pl_tsc_factor(void);
+
 /** pl_tsc_clock - now, ns. Context: any. */
 u64 pl_tsc_clock(void);
 

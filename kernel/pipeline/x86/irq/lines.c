@@ -30,6 +30,7 @@
 #include <rt/irq.h>
 #include <rt/post.h>
 #include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/x86/ring3/ring3.h"
 #include "pipeline/hosted.h"
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
@@ -173,6 +174,8 @@ const struct pl_hooks pl_line_hooks = {
 	.resched = resched,
 	.fault = pl_fault,
 	.cpu_dies = pl_hand_over,
+	.ring3_trap = pl_ring3_trap,
+	.ring3_call = pl_ring3_call,
 };
 
 /* ---- IPI ---- */

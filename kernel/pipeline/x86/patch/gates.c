@@ -33,14 +33,8 @@ static const void *stub_of(enum pl_slot_kind kind, unsigned int gate)
 	return stubs + gate * PL_GATE_STUB_BYTES;
 }
 
-/*
- * Linux's entry code, in the given pieces (a kernel may lack some), calls @handler: once, or for
- * an exception with a stack of its own more often. @vector: 0 if the entry code passes it.
- *
- * Return: the gate, or an ERR_PTR.
- */
-static struct pl_gate *add_gate(enum pl_slot_kind kind, u8 vector, const char *handler,
-				const char *const pieces[])
+struct pl_gate *pl_gate_add(enum pl_slot_kind kind, u8 vector, const char *handler,
+			    const char *const pieces[])
 {
 	unsigned int number = nr_gates;
 	struct pl_gate *gate = &pl_core.gates[number];
@@ -79,7 +73,7 @@ static struct pl_gate *add_entry(enum pl_slot_kind kind, u8 vector, const char *
 {
 	const char *const pieces[] = { entry, NULL };
 
-	return add_gate(kind, vector, entry + strlen("asm_"), pieces);
+	return pl_gate_add(kind, vector, entry + strlen("asm_"), pieces);
 }
 
 struct stub_range {
@@ -173,7 +167,7 @@ static int add_nmi_gate(const gate_desc *idt, u8 vector, const char *handler,
 {
 	if (never_set(gate_offset(&idt[vector])))
 		return 0;
-	return PTR_ERR_OR_ZERO(add_gate(PL_SLOT_NMI, vector, handler, pieces));
+	return PTR_ERR_OR_ZERO(pl_gate_add(PL_SLOT_NMI, vector, handler, pieces));
 }
 
 static int find_exception_gates(const gate_desc *idt)
@@ -298,5 +292,6 @@ int pl_gates_find(void)
 	store_idt(&idt);
 	err = find_irq_gates((const gate_desc *)idt.address);
 	err = err ?: find_exception_gates((const gate_desc *)idt.address);
-	return err ?: find_misc();
+	err = err ?: find_misc();
+	return err ?: pl_ring3_gates_find();
 }

@@ -6,10 +6,13 @@
 #include <linux/string.h>
 #include "pipeline/x86/patch/alias.h"
 #include "pipeline/x86/patch/kcall.h"
+#include "pipeline/x86/patch/symbols.h"
 
 #define STUB_BYTES 16
 #define JMP_OFFSET 4	/* of the jmp in a stub, behind its endbr64 */
 #define JMP_BYTES 5
+#define OP_JMP 0xe9
+#define MOST_BEFORE_JMP 3
 
 extern u8 pl_kcall_stubs[];
 
@@ -18,19 +21,13 @@ void *pl_kcall(unsigned int which)
 	return pl_kcall_stubs + which * STUB_BYTES;
 }
 
-int pl_kcall_bind(unsigned int which, unsigned long target)
+static int bind(unsigned long jmp, unsigned long target)
 {
-	u8 *stub = pl_kcall(which);
-	unsigned long jmp;
 	struct pl_alias alias;
 	s64 distance;
 	s32 rel;
 	int err;
 
-	if (!target)
-		return -EOPNOTSUPP;
-	OPTIMIZER_HIDE_VAR(stub);	/* else objtool sees a pointer past the endbr64 */
-	jmp = (unsigned long)stub + JMP_OFFSET;
 	distance = target - (jmp + JMP_BYTES);
 	rel = distance;
 	if (rel != distance) {
@@ -45,6 +42,29 @@ int pl_kcall_bind(unsigned int which, unsigned long target)
 	memcpy(alias.to + 1, &rel, sizeof(rel));
 	pl_alias_unmap(&alias);
 	return 0;
+}
+
+int pl_kcall_bind(unsigned int which, unsigned long target)
+{
+	u8 *stub = pl_kcall(which);
+
+	if (!target)
+		return -EOPNOTSUPP;
+	OPTIMIZER_HIDE_VAR(stub);	/* else objtool sees a pointer past the endbr64 */
+	return bind((unsigned long)stub + JMP_OFFSET, target);
+}
+
+int pl_kcall_bind_jump(const void *stub, unsigned long target)
+{
+	unsigned long at = (unsigned long)stub;
+	int length;
+
+	for (int i = 0; *(const u8 *)at != OP_JMP; i++, at += length) {
+		length = pl_insn_length(at);
+		if (length <= 0 || i == MOST_BEFORE_JMP)
+			return -EOPNOTSUPP;
+	}
+	return bind(at, target);
 }
 
 unsigned long pl_kcall_lookup_name(const char *name)

@@ -19,7 +19,9 @@
 #define PL_KCALL_FIXUP_IRQS	5
 #define PL_KCALL_EXTABLES	6
 #define PL_KCALL_BUGS		7
-#define PL_KCALL_GATE		8	/* one per gate */
+#define PL_KCALL_LOAD_FP	8
+#define PL_KCALL_TO_RING3	9
+#define PL_KCALL_GATE		10	/* one per gate */
 #define PL_KCALL_COUNT		(PL_KCALL_GATE + PL_GATES)
 
 #ifndef __ASSEMBLY__
@@ -35,6 +37,16 @@
  * Return: 0, -EOPNOTSUPP (no target, or out of reach), -ENOMEM.
  */
 int pl_kcall_bind(unsigned int which, unsigned long target);
+
+/**
+ * pl_kcall_bind_jump - fill in where the first jump of a stub of tactus_core leads
+ * @stub: its other instructions fall through to that jump
+ * @target: address of the kernel function
+ *
+ * Context: Linux process; may sleep; the stub is not in use, or leads to @target already.
+ * Return: 0, -EOPNOTSUPP (no such jump, or out of reach), -ENOMEM.
+ */
+int pl_kcall_bind_jump(const void *stub, unsigned long target);
 
 /** pl_kcall - a stub's address, to be called in the place of its target */
 void *pl_kcall(unsigned int which);

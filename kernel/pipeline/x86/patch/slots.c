@@ -42,6 +42,7 @@ const char *const pl_slot_name[PL_SLOT_KINDS] = {
 	[PL_SLOT_EXC] = "exc",
 	[PL_SLOT_NMI] = "nmi",
 	[PL_SLOT_MISC] = "misc",
+	[PL_SLOT_SYS] = "sys",
 };
 
 /*

@@ -22,6 +22,7 @@ enum pl_slot_kind {
 	PL_SLOT_EXC,		/* call of an exception's C handler */
 	PL_SLOT_NMI,		/* call of an IST exception's C handler */
 	PL_SLOT_MISC,		/* idle, swapgs windows, CMOS */
+	PL_SLOT_SYS,		/* call of a system call's C function */
 	PL_SLOT_KINDS
 };
 

@@ -10,7 +10,7 @@
  * Invariants, per CPU, whenever hardware interrupts are on:
  *  - pl_any is set if and only if pl_cpu.pending is not empty;
  *  - out-of-band implies pl_vif == 0: Linux is stalled while RT code runs (thesis, 3.3);
- *  - in user mode pl_vif is 1.
+ *  - in Linux's user mode pl_vif is 1; in ring 3 of RT code pl_ring3 is 1, and it is out-of-band.
  *
  * A Linux handler may be pre-empted on its way out and come back on another CPU, so
  * per-CPU pointers never live across a call of Linux.
@@ -39,6 +39,8 @@ DEFINE_PER_CPU(u8, pl_vif) = 1;
 EXPORT_PER_CPU_SYMBOL_GPL(pl_vif);
 DEFINE_PER_CPU(u8, pl_any);
 EXPORT_PER_CPU_SYMBOL_GPL(pl_any);
+DEFINE_PER_CPU(u8, pl_ring3);
+EXPORT_PER_CPU_SYMBOL_GPL(pl_ring3);
 
 /* To Linux, RT code is an NMI inside an interrupt: nothing may sleep, printk defers. */
 #define OOB_PREEMPT_OFFSET (NMI_OFFSET + HARDIRQ_OFFSET)
@@ -356,13 +358,30 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 	} else {
 		ack_arrival(cpu, vector);
 		pl_log(vector);
-		if (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif)))
+		if (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif), cpu->oob))
 			cpu->stats.direct++;
 		else
 			cpu->stats.logged++;
 	}
-	if (__this_cpu_read(pl_any) && pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif)))
+	if (__this_cpu_read(pl_any) &&
+	    pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif), cpu->oob))
 		replay(regs);
+}
+
+/*
+ * A machine check in ring 3 of RT code. Linux's handler for user mode would mend or end the process
+ * that `current' is, and might schedule. To Linux, RT code is an NMI: what could not be survived
+ * there is not survived here.
+ */
+static notrace void machine_check_oob(struct pt_regs *regs, unsigned long error_code)
+{
+	struct pt_regs kernel = *regs;
+
+	kernel.cs = __KERNEL_CS;
+	kernel.ss = __KERNEL_DS;
+	__this_cpu_inc(pl_cpu.nmi_depth);
+	pl_core.machine_check(&kernel, error_code);
+	__this_cpu_dec(pl_cpu.nmi_depth);
 }
 
 /**
@@ -386,12 +405,19 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 		pl_core.gates[gate].call(regs, error_code);
 		return;
 	}
+	plan = pl_exc_plan(user_mode(regs), regs->flags & X86_EFLAGS_IF, !vif,
+			   __this_cpu_read(pl_cpu.oob));
+	if (unlikely(plan.task)) {
+		if (pl_core.gates[gate].vector == X86_TRAP_MC)
+			machine_check_oob(regs, error_code);
+		else
+			pl_core.hooks->ring3_trap(regs, error_code, pl_core.gates[gate].vector);
+		return;
+	}
 	/* An int3 is Linux's own: while it rewrites text it may stand in the very hook as well. */
 	if (unlikely(__this_cpu_read(pl_cpu.oob)) && pl_core.gates[gate].vector != X86_TRAP_BP &&
 	    pl_core.hooks->fault(regs, error_code, pl_core.gates[gate].vector))
 		return;
-	plan = pl_exc_plan(user_mode(regs), regs->flags & X86_EFLAGS_IF, !vif,
-			   __this_cpu_read(pl_cpu.oob));
 	if (plan.hide_if) {
 		regs->flags &= ~X86_EFLAGS_IF;
 		__this_cpu_inc(pl_cpu.stats.hidden);
@@ -411,6 +437,22 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 		replay(regs);
 	else
 		__this_cpu_write(pl_vif, vif);
+}
+
+/**
+ * pl_sys - a system call of RT code in ring 3, in place of Linux's C function
+ * @regs: as saved by Linux's entry code
+ * @nr: the call's number, if @gate is PL_SYS_64
+ * @gate: the way it came
+ *
+ * Context: entry code, hardware interrupts off.
+ * Return: true: back to ring 3 by the short way, if the registers allow it.
+ */
+bool pl_sys(struct pt_regs *regs, unsigned long nr, unsigned int gate);
+notrace bool pl_sys(struct pt_regs *regs, unsigned long nr, unsigned int gate)
+{
+	pl_core.hooks->ring3_call(regs, nr, gate);
+	return true;
 }
 
 /**
@@ -464,6 +506,8 @@ NOKPROBE_SYMBOL(pl_call_oob);
 NOKPROBE_SYMBOL(pl_irq);
 NOKPROBE_SYMBOL(pl_exc);
 NOKPROBE_SYMBOL(pl_nmi);
+NOKPROBE_SYMBOL(machine_check_oob);
+NOKPROBE_SYMBOL(pl_sys);
 
 /* ---- module ---- */
 
@@ -490,6 +534,7 @@ EXPORT_SYMBOL_GPL(pl_cmos_write);
 EXPORT_SYMBOL_GPL(pl_irq_stubs);
 EXPORT_SYMBOL_GPL(pl_exc_stubs);
 EXPORT_SYMBOL_GPL(pl_nmi_stubs);
+EXPORT_SYMBOL_GPL(pl_sys_stubs);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Tactus: resident part of the interrupt pipeline");

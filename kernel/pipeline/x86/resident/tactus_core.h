@@ -14,6 +14,14 @@
 #define PL_GATES 96		/* room for as many */
 #define PL_GATE_STUB_BYTES 16
 
+/* The ways by which ring 3 makes system calls; each has a stub at pl_sys_stubs. */
+#define PL_SYS_64	0	/* syscall, 64-bit code */
+#define PL_SYS_FAST32	1	/* syscall, 32-bit code */
+#define PL_SYS_SYSENTER	2
+#define PL_SYS_INT80	3
+#define PL_SYS_GATES	4
+#define PL_SYS_STUB_BYTES 32
+
 #ifndef __ASSEMBLY__
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -21,7 +29,7 @@
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 5
+#define PL_CORE_ABI 6
 
 struct irq_desc;
 struct pt_regs;
@@ -91,6 +99,9 @@ struct pl_cpu {
  * @fault: out-of-band code caused an exception; true if @regs lead elsewhere now, false if it
  *	is for Linux
  * @cpu_dies: Linux is about to move this CPU's interrupts elsewhere
+ * @ring3_trap: RT code in ring 3 caused an exception; does not return
+ * @ring3_call: RT code in ring 3 made a system call by the way @gate, PL_SYS_*; returns only if it
+ *	was one of RT code's own
  *
  * All run with hardware interrupts off; all but @unmask_line and @cpu_dies out-of-band or at
  * the point of arrival, so none may call Linux beyond what is NMI-safe.
@@ -104,6 +115,8 @@ struct pl_hooks {
 	void (*resched)(void);
 	bool (*fault)(struct pt_regs *regs, unsigned long error_code, unsigned int vector);
 	void (*cpu_dies)(void);
+	void (*ring3_trap)(struct pt_regs *regs, unsigned long error_code, unsigned int vector);
+	void (*ring3_call)(struct pt_regs *regs, unsigned long nr, unsigned int gate);
 };
 
 /**
@@ -119,6 +132,7 @@ struct pl_hooks {
  * @gates: the stub that says which leads to pl_irq(), pl_exc() or pl_nmi()
  * @vector_call: per vector, Linux's C handler
  * @fixup_irqs: Linux's function that moves a dying CPU's interrupts elsewhere
+ * @machine_check: Linux's handler of a machine check that hit the kernel, if there is one
  */
 struct pl_core {
 	bool active;
@@ -131,6 +145,7 @@ struct pl_core {
 	struct pl_gate gates[PL_GATES];
 	void (*vector_call[PL_VECTORS])(struct pt_regs *regs, unsigned long error_code);
 	void (*fixup_irqs)(void);
+	void (*machine_check)(struct pt_regs *regs, unsigned long error_code);
 };
 
 extern struct pl_core pl_core;
@@ -139,12 +154,14 @@ extern void *pl_load_gs_target;		/* Linux's asm_load_gs_index */
 DECLARE_PER_CPU(struct pl_cpu, pl_cpu);
 DECLARE_PER_CPU(u8, pl_vif);	/* the virtual IF: 0 while Linux is stalled */
 DECLARE_PER_CPU(u8, pl_any);	/* pl_cpu.pending is not empty */
+DECLARE_PER_CPU(u8, pl_ring3);	/* whoever is in ring 3 here is RT code */
 
 /* Where patched slots lead. Assembly; never called from C but by address. */
 extern char pl_cli[], pl_sti[], pl_save_fl[], pl_safe_halt[];
 extern char pl_rdgsbase[], pl_wrgsbase[], pl_load_gs_index[];
 extern char pl_cmos_read[], pl_cmos_write[];
 extern char pl_irq_stubs[], pl_exc_stubs[], pl_nmi_stubs[];	/* PL_GATES of each */
+extern char pl_sys_stubs[];
 
 /* Takes the place of the kernel's EOI function. */
 void pl_eoi(COMPAT_EOI_ARGS);

@@ -165,3 +165,30 @@ SYM_CODE_END(\name)
 PL_STUBS pl_irq_stubs, pl_irq
 PL_STUBS pl_exc_stubs, pl_exc
 PL_STUBS pl_nmi_stubs, pl_nmi
+
+/*
+ * One stub per way to make a system call, in place of Linux's C function. The first jump leads
+ * there once it is filled in (pl_kcall_bind_jump()): Linux's own calls pay for these three
+ * instructions, and change no register.
+ */
+	.balign 32
+SYM_CODE_START(pl_sys_stubs)
+	ANNOTATE_NOENDBR	/* reached by direct calls only */
+	gate = 0
+	.rept PL_SYS_GATES
+	UNWIND_HINT_FUNC
+	cmpb	$0, PER_CPU_VAR(pl_ring3)
+	jne	1f
+	.byte	0xe9			/* jmp: to the ud2 below until bound */
+	.long	pl_sys_unbound - . - 4
+1:	.byte	0xba			/* mov $gate, %edx */
+	.long	gate
+	.byte	0xe9			/* jmp pl_sys */
+	.long	pl_sys - . - 4
+	.balign PL_SYS_STUB_BYTES, 0xcc
+	gate = gate + 1
+	.endr
+	UNWIND_HINT_FUNC
+pl_sys_unbound:
+	ud2
+SYM_CODE_END(pl_sys_stubs)
