@@ -17,61 +17,67 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland demo test test-quick \
+.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb demo test test-quick \
 	test-matrix unit kunit fuzz bench clean \
 	distclean help setup-demo setup-test setup-check check
 
 all: modules
 
+# What a machine installs; the bench builds the tests' modules as well, when it needs them.
 modules:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "no kernel headers in $(KDIR): install linux-headers-$$(uname -r)," \
 		     "or name a folder with KDIR=, or try 'make vm-modules'" >&2; exit 1; }
-	@$(VM) build --kdir "$(KDIR)" $(KBUILD_WORDS)
+	@$(VM) build --product --kdir "$(KDIR)" $(KBUILD_WORDS)
 
 # For the bench's kernel, which need not be the machine's.
 vm-modules:
 	@$(VM) build --kernel $(KERNEL) --flavour $(FLAVOUR) $(KBUILD_WORDS)
 
-# What is of use on a machine: the tests' modules stay where they were built.
+# By kbuild's own rule, so INSTALL_MOD_PATH, INSTALL_MOD_STRIP, compression and signing work.
+INSTALL_MOD_PATH ?= $(DESTDIR)
+INSTALL_MOD_DIR  ?= updates/tactus
+INSTALL_MOD_STRIP ?= 1
 modules_install: modules
-	@folder=$$($(VM) build --kdir "$(KDIR)" --folder) || exit; \
-	release=$${folder##*/}; \
-	to="$(DESTDIR)/lib/modules/$$release/updates/tactus"; \
-	find "$$folder" -name '*.ko' ! -path '*/tests/*' -exec install -D -m 644 -t "$$to" {} + && \
-	{ test -n "$(DESTDIR)" || depmod "$$release"; } && \
-	echo "installed into $$to"
+	@folder=$$($(VM) build --product --kdir "$(KDIR)" --folder) || exit; \
+	$(MAKE) --no-print-directory -C "$(KDIR)" M="$$folder" TACTUS_PARTS=product \
+		INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" INSTALL_MOD_DIR="$(INSTALL_MOD_DIR)" \
+		INSTALL_MOD_STRIP="$(INSTALL_MOD_STRIP)" modules_install
 
 install: modules_install
 
+# Needs no headers: of the running kernel, of RELEASE=, or of RELEASE='*', every kernel.
+RELEASE ?= $(shell uname -r)
 uninstall:
-	@folder=$$($(VM) build --kdir "$(KDIR)" --folder) || exit; \
-	release=$${folder##*/}; \
-	rm -rf "$(DESTDIR)/lib/modules/$$release/updates/tactus"; \
-	test -n "$(DESTDIR)" || depmod "$$release"
+	@found=; for folder in "$(INSTALL_MOD_PATH)"/lib/modules/$(RELEASE)/$(INSTALL_MOD_DIR); do \
+		[ -d "$$folder" ] || continue; \
+		found=yes; rm -rf "$$folder"; echo "removed $$folder"; \
+		release=$${folder%/$(INSTALL_MOD_DIR)}; release=$${release##*/}; \
+		test -n "$(INSTALL_MOD_PATH)" || depmod "$$release"; \
+	done; test -n "$$found" || echo "nothing of tactus is installed for $(RELEASE)"
 
 # What programs need, and the commands; nothing of the kernel. librtf for C, and the Python package
-# for the commands' own use (`pip install userland/python` for yours).
+# for the commands' own use (`pip install userland/python` for yours). tools/userland has the list.
 PREFIX ?= /usr/local
-install-userland: analysis tapfile
-	@$(MAKE) --no-print-directory -s -C userland/librtf install PREFIX=$(PREFIX) \
-		DESTDIR=$(DESTDIR) BUILD=$(CURDIR)/build/librtf
-	@to="$(DESTDIR)$(PREFIX)"; set -e; \
-	for folder in . commands tap; do \
-		install -D -m 644 -t "$$to/share/tactus/python/tactus/$$folder" \
-			userland/python/src/tactus/$$folder/*.py; \
-	done; \
-	install -D -m 755 userland/tactus.installed "$$to/bin/tactus"; \
-	install -D -m 755 -t "$$to/bin" $(ANALYSIS) $(TAPFILE); \
-	install -D -m 644 -t "$$to/share/tactus/experiments" examples/tap/experiments/*.ftap; \
-	install -D -m 644 -t "$$to/share/man/man1" userland/man/*.1; \
-	install -D -m 644 userland/completions/tactus.bash \
-		"$$to/share/bash-completion/completions/tactus"; \
-	install -D -m 644 -t "$$to/lib/systemd/system" userland/systemd/*.service; \
-	install -D -m 644 -t "$$to/lib/udev/rules.d" userland/udev/*.rules; \
-	install -D -m 644 -t "$$to/lib/sysusers.d" userland/sysusers.d/*.conf; \
-	sed -i "s|/usr/local/bin|$(PREFIX)/bin|" "$$to"/lib/systemd/system/tactus-record@.service; \
-	echo "installed below $$to"
+LIBDIR ?= $(PREFIX)/lib
+export PREFIX DESTDIR LIBDIR
+install-userland: userland
+	@tools/userland install
+
+uninstall-userland:
+	@tools/userland uninstall
+
+userland: analysis tapfile $(addprefix build/host/tactus.,bash zsh fish)
+	@$(MAKE) --no-print-directory -s -C userland/librtf BUILD=$(CURDIR)/build/librtf
+
+build/host/tactus.%: $(wildcard userland/python/src/tactus/*.py userland/python/src/tactus/*/*.py)
+	@mkdir -p $(@D)
+	@PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=userland/python/src $(PYTHON) -m tactus completion $* > $@
+
+# Debian packages, into out/deb.
+deb:
+	@tools/setup deb
+	@tools/deb
 
 demo: setup-demo
 	@tests/demo/run
@@ -131,13 +137,17 @@ build/unit/%.passed: build/unit/%
 .PRECIOUS: build/unit/%
 -include $(wildcard build/unit/*.d)
 
+# A distribution's CPPFLAGS, CFLAGS and LDFLAGS count; warnings are errors for `make test` alone.
+CFLAGS ?= -O2 -g
+HOST_CFLAGS = -std=gnu11 -Wall -Wextra $(CPPFLAGS) $(CFLAGS)
+
 # The arithmetic of `tactus analyze`: the kernel's own files, on the host.
 ANALYSIS := build/host/tactus-analysis
 analysis: $(ANALYSIS)
 $(ANALYSIS): tools/analyze/analysis.c $(wildcard kernel/sched/*.[ch] kernel/policy/*.c \
 		kernel/include/rt/*.h)
 	@mkdir -p $(@D)
-	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Ikernel -Ikernel/include -o $@ $<
+	@$(CC) $(HOST_CFLAGS) -Ikernel -Ikernel/include $(LDFLAGS) -o $@ $<
 
 # The checker of `tactus tap`: the tap loop's own table of parameters and engine, on the host.
 TAP_PARTS := $(addprefix examples/tap/kernel/,beats.c engine.c feedback.c midi.c params.c queue.c \
@@ -147,7 +157,7 @@ tapfile: $(TAPFILE)
 $(TAPFILE): $(wildcard examples/tap/host/*.[ch] examples/tap/kernel/*.h) $(TAP_PARTS) \
 		kernel/include/rt/pure.h
 	@mkdir -p $(@D)
-	@$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Ikernel/include -o $@ \
+	@$(CC) $(HOST_CFLAGS) -Ikernel/include $(LDFLAGS) -o $@ \
 		$(wildcard examples/tap/host/*.c) $(TAP_PARTS)
 
 # Any bytes into what reads bytes from outside; `make test` has the same in tests/fuzz/test_fuzz.py.
@@ -182,6 +192,8 @@ help:
 	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'
 	@echo 'make uninstall        takes them away again'
 	@echo 'make install-userland librtf, the command tactus, manual pages, into PREFIX'
+	@echo 'make uninstall-userland   takes those away again'
+	@echo 'make deb              Debian packages, into out/deb'
 	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'
 	@echo 'make check            static checks: checkpatch, sparse, coccinelle, clang, ruff, mypy and more'
 	@echo 'make unit             host unit tests under sanitizers'

@@ -17,9 +17,8 @@ CASES = re.search(r"^CASES = \[(.*)\]", SCRIPT.read_text(), re.M)[1].split(", ")
 
 
 def installed(into: Path) -> Path:
-    """librtf below @into, built afresh."""
-    subprocess.run(["make", "-s", "-C", TOP / "userland/librtf", "install", f"PREFIX={into}",
-                    f"BUILD={into}/build"], check=True)
+    """All of user space below @into, librtf among it."""
+    subprocess.run(["make", "-s", "-C", TOP, "install-userland", f"PREFIX={into}"], check=True)
     return into
 
 
@@ -32,14 +31,14 @@ def pkg_config(prefix: Path, *words: str) -> list[str]:
 def test_librtf(vm, tmp_path: Path) -> None:
     """A program that finds it by pkg-config, with the shared library."""
     prefix = installed(tmp_path / "usr")
-    assert pkg_config(prefix, "--modversion") == ["0.1.0"]
+    assert pkg_config(prefix, "--modversion") == ["1.0.0"]
     program = tmp_path / "librtf_check"
     subprocess.run(["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program,
                     programs.source("librtf_check"), *pkg_config(prefix, "--cflags", "--libs"),
                     "-Wl,-rpath,/lib"], check=True)
-    library = prefix / "lib/librtf.so.0"
+    library = prefix / "lib/librtf.so.1"
     done = vm("./librtf_check", modules=MODULES,
-              put={program: "/root/librtf_check", library: "/lib/librtf.so.0"})
+              put={program: "/root/librtf_check", library: "/lib/librtf.so.1"})
     assert done.stdout == "ok librtf\n"
 
 
@@ -48,13 +47,29 @@ def test_librtf_exports_what_it_documents(tmp_path: Path) -> None:
     prefix = installed(tmp_path / "usr")
     header = (prefix / "include/tactus/rtf.h").read_text()
     declared = set(re.findall(r"^(?:int|ssize_t|bool|[\w ]+\*) ?\*?(rtf_\w+)\(", header, re.M))
-    symbols = subprocess.run(["nm", "-D", "--defined-only", prefix / "lib/librtf.so.0"], check=True,
+    symbols = subprocess.run(["nm", "-D", "--defined-only", prefix / "lib/librtf.so.1"], check=True,
                              capture_output=True, text=True).stdout
-    exported = {line.split()[2] for line in symbols.splitlines()}
+    exported = {line.split()[2].split("@")[0] for line in symbols.splitlines()
+                if not line.endswith(" A LIBRTF_1.0")}
     page = set(re.findall(r"^\.(?:Fn|Nm) (rtf_\w+)",
                           (prefix / "share/man/man3/librtf.3").read_text(), re.M))
     assert declared == exported == page
     assert len(declared) > 10
+
+
+def test_uninstall(tmp_path: Path) -> None:
+    """What was installed goes again, a stranger's file stays, and no headers are needed."""
+    make = ["make", "-s", "-C", str(TOP), f"DESTDIR={tmp_path}", "PREFIX=/usr"]
+    subprocess.run([*make, "install-userland"], check=True)
+    strange = tmp_path / "usr/bin/strange"
+    strange.write_text("")
+    subprocess.run([*make, "uninstall-userland"], check=True)
+    assert [path for path in tmp_path.rglob("*") if path.is_file() or path.is_symlink()] == [strange]
+    module = tmp_path / "lib/modules/1.2.3/updates/tactus/tactus.ko"
+    module.parent.mkdir(parents=True)
+    module.write_text("")
+    subprocess.run([*make, "uninstall", "RELEASE=1.2.3", "KDIR=/nowhere"], check=True)
+    assert not module.parent.exists()
 
 
 def test_install(tmp_path: Path) -> None:
@@ -64,7 +79,8 @@ def test_install(tmp_path: Path) -> None:
     said = subprocess.run([tmp_path / "usr/bin/tactus", "--version"], check=True, text=True,
                           capture_output=True).stdout
     assert re.fullmatch(r"tactus \d+\.\d+\.\d+\n", said)
-    for page in ("man1/tactus.1", "man3/librtf.3", "man4/rtf.4"):
+    for page in ("man1/tactus.1", "man3/librtf.3", "man4/rtf.4", "man4/tactus.4",
+                 "man8/tactus.8"):
         assert (tmp_path / "usr/share/man" / page).is_file()
     unit = (tmp_path / "usr/lib/systemd/system/tactus-record@.service").read_text()
     command = re.search(r"^ExecStart=(\S+) (\w+)", unit, re.M)

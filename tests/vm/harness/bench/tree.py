@@ -95,19 +95,25 @@ def _sync(into: Path) -> bool:
     return changed
 
 
-def tree_folder(kernel: Kernel) -> Path:
+PRODUCT = "TACTUS_PARTS=product"
+
+
+def tree_folder(kernel: Kernel, product: bool = False) -> Path:
     """Where this checkout's modules for the kernel are built."""
     # Their release does not tell one such kernel from another.
-    return build_dir() / (kernel.flavour if kernel.is_local else "") / kernel.release
+    return (build_dir() / ("product" if product else kernel.flavour if kernel.is_local else "")
+            / kernel.release)
 
 
-def build_tree(kernel: Kernel, extra: list[str] | None = None) -> Path:
+def build_tree(kernel: Kernel, extra: list[str] | None = None, product: bool = False) -> Path:
     """Builds the checkout's modules for a kernel if they are stale; the build folder.
+
+    `product`: only those that a machine installs, in a folder of their own.
 
     `extra` are more words for make, as W=1; with any the build is always made anew.
     Raises BenchError with the compiler's words when they do not build.
     """
-    folder = tree_folder(kernel)
+    folder = tree_folder(kernel, product)
     if not (TREE / "Kbuild").is_file():
         return folder
     _check_compiler(kernel)
@@ -122,7 +128,7 @@ def build_tree(kernel: Kernel, extra: list[str] | None = None) -> Path:
             return folder
         built.unlink(missing_ok=True)
         say(f"building the modules for {kernel.release}")
-        status, text = _make(kernel, folder, extra or [])
+        status, text = _make(kernel, folder, [*(extra or []), *([PRODUCT] if product else [])])
         if status:
             for path in folder.rglob("*.ko"):
                 path.unlink()           # older than their sources: worse than none
@@ -150,10 +156,10 @@ def _stale_modules(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*.ko") if path not in named]
 
 
-def tree_modules(kernel: Kernel) -> dict[str, Path]:
+def tree_modules(kernel: Kernel, product: bool = False) -> dict[str, Path]:
     """Module name -> .ko of the checkout's built modules."""
     return {path.stem.replace("-", "_"): path
-            for path in sorted(tree_folder(kernel).rglob("*.ko"))}
+            for path in sorted(tree_folder(kernel, product).rglob("*.ko"))}
 
 
 def _complaints(text: str, folder: Path) -> str:

@@ -20,7 +20,7 @@ def _build(tree: Path, program: str, target: str) -> None:
 
 
 def find(program: str, variable: str, source: str, target: str) -> str:
-    """Where `program` is: the variable of the environment, the tree (built if it must), or PATH.
+    """Where `program` is: named by the environment, in the tree (built if it must), or installed.
 
     `source` is a file that shows that this is the tree, `target` what make builds it by.
     """
@@ -31,7 +31,10 @@ def find(program: str, variable: str, source: str, target: str) -> str:
     if (tree / source).exists():
         _build(tree, program, target)
         return str(tree / "build/host" / program)
-    found = shutil.which(program)
+    # Beside the package, whether that is below PREFIX/share, dist-packages or a venv; else PATH.
+    beside = Path(__file__).resolve().parents[4] / "libexec/tactus" / program
+    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(program)
     if not found:
-        raise ToolError(f"{program} is not installed; `make {target}` builds it")
+        raise ToolError(f"{program} is not installed: install the tactus package, or run "
+                        f"`make {target}` in a checkout and set {variable}")
     return found
