@@ -4,76 +4,46 @@
  *
  * Linux idles with interrupts off, and they are off only softly. An interrupt that
  * comes between Linux's last look at its work and the CPU's going to sleep is logged,
- * and nobody would replay it until the next one. So idle functions are entered with
- * interrupts hard off, after a look at the log:
+ * and nobody would replay it until the next one. So what puts the CPU to sleep is entered with
+ * interrupts hard off, after a look at the log. Three places of the kernel's text lead to
+ * thunks.S for that:
  *
- *   hlt      "sti; hlt" in the kernel's safe halt is patched, see thunks.S
- *   mwait as an interrupt-break (cpuidle drivers): called hard off; the CPU wakes at
- *            an interrupt, which is taken when the wrapper enables them
- *   "sti; mwait" (mwait_idle): called hard off and unstalled; its own sti is real
+ *   "sti; hlt" in the kernel's safe halt
+ *   cpuidle's call of its driver: mwait as an interrupt-break wakes at an interrupt, which is
+ *       taken when the thunk enables them
+ *   the call of arch_cpu_idle(), if that is "sti; mwait": called unstalled; its own sti is real
  *
- * Locking: the installer's mutex; cpuidle_pause_and_lock() while a driver's functions
- * are swapped, which also gets every CPU out of them.
+ * Drivers' tables are left alone: ACPI fills in its own anew whenever the power supply changes.
  */
 #include <linux/cpu.h>
 #include <linux/cpuidle.h>
 #include <linux/kallsyms.h>
+#include <linux/minmax.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <asm/cpufeature.h>
 #include "compat/compat.h"
 #include "compat/idle.h"
-#include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/control.h"
-#include "pipeline/pipeline.h"
+#include "pipeline/x86/client.h"
 #include "pipeline/x86/idle.h"
+#include "pipeline/x86/patch/kcall.h"
+#include "pipeline/x86/patch/slots.h"
 #include "pipeline/x86/patch/symbols.h"
+#include "pipeline/x86/patch/texts.h"
+#include "pipeline/x86/resident/tactus_core.h"
 
-typedef int (*enter_fn)(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index);
+#define REX_B 0x41
 
-static struct cpuidle_driver *wrapped;	/* whose enter functions are ours, or NULL */
-static enter_fn enter[CPUIDLE_STATE_MAX];
-static struct compat_idle arch_idle;	/* the kernel's choice without a driver */
-static void (*arch_mwait)(void);	/* mwait_idle, if that is the choice; else NULL */
-static bool arch_wrapped;
+static const u8 lfence[] = { 0x0f, 0xae, 0xe8 };
 
-/* Context: Linux's idle task. */
-static int enter_hard(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
-{
-	unsigned long flags = pl_hard_save();
-	int entered = index;
-
-	/* What is logged is replayed when cpuidle enables interrupts, right after this. */
-	if (!pl_core.active || !this_cpu_read(pl_any))
-		entered = enter[index](dev, drv, index);
-	pl_hard_restore(flags);
-	return entered;
-}
-
-/* Context: Linux's idle task. */
-static void mwait_hard(void)
-{
-	unsigned long flags;
-
-	if (!pl_core.active) {
-		arch_mwait();
-		return;
-	}
-	flags = pl_hard_save();
-	if (this_cpu_read(pl_any)) {
-		pl_hard_restore(flags);
-		compat_idle_abort();
-		return;
-	}
-	this_cpu_write(pl_vif, 1);
-	arch_mwait();
-}
+static bool by_mwait;		/* without a driver */
 
 /* ---- which ---- */
 
 /*
- * Only drivers whose states are known to wake at an interrupt that is hard off:
- * mwait as interrupt-break, I/O-port C-states, hlt.
+ * Only drivers whose states are known to wake at an interrupt that is hard off, and not to enable
+ * interrupts before they sleep: mwait as interrupt-break, I/O-port C-states, hlt.
  *
  * Return: NULL, or what is wrong with it.
  */
@@ -97,23 +67,21 @@ static const char *driver_fault(const struct cpuidle_driver *driver)
 static int check_arch_idle(void)
 {
 	static const char *const by_hlt[] = { "default_idle", "amd_e400_idle" };
+	unsigned long idle;
 
 	if (boot_cpu_has_bug(X86_BUG_AMD_APIC_C1E)) {
 		pr_err("refused: this CPU's APIC timer stops in C1E; nothing was changed\n");
 		return -EOPNOTSUPP;
 	}
-	if (!compat_idle_find(&arch_idle, pl_symbol_try))
+	idle = compat_idle_function(pl_symbol_try);
+	by_mwait = idle && idle == pl_symbol_try("mwait_idle");
+	if (!idle || by_mwait)
 		return 0;
-	arch_mwait = NULL;
 	for (unsigned int i = 0; i < ARRAY_SIZE(by_hlt); i++)
-		if ((unsigned long)arch_idle.fn == pl_symbol_try(by_hlt[i]))
+		if (idle == pl_symbol_try(by_hlt[i]))
 			return 0;
-	if ((unsigned long)arch_idle.fn == pl_symbol_try("mwait_idle")) {
-		arch_mwait = arch_idle.fn;
-		return 0;
-	}
 	pr_err("refused: the idle function %ps is unknown (boot with idle=halt); nothing was changed\n",
-	       arch_idle.fn);
+	       (void *)idle);
 	return -EOPNOTSUPP;
 }
 
@@ -130,72 +98,106 @@ int pl_idle_find(void)
 	return check_arch_idle();
 }
 
-/* ---- wrap and unwrap ---- */
+/* ---- where ---- */
 
-static void wrap_driver(struct cpuidle_driver *driver)
+static bool is_thunk(unsigned long addr)
 {
-	cpuidle_pause_and_lock();
-	for (int i = 0; i < driver->state_count; i++) {
-		enter[i] = driver->states[i].enter;
-		driver->states[i].enter = enter_hard;
-	}
-	wrapped = driver;
-	cpuidle_resume_and_unlock();
+	const u8 *code = (const u8 *)addr;
+	unsigned long start, size;
+	char name[KSYM_NAME_LEN];
+
+	if (pl_symbol_at(addr, &start, &size, name))
+		return strstr(name, "x86_indirect_");
+	/* Some are made at boot and have no name: one jump. */
+	code += *code == REX_B;
+	return code[0] == 0xff && (code[1] & 0xf8) == 0xe0;
 }
 
-static void unwrap_driver(void)
+/*
+ * A call through a register: of a thunk that jumps there; or, made from it at boot on CPUs that
+ * need none, the call itself, behind an lfence or before nops.
+ *
+ * Return: its bytes, 5 or 6; 0 if it is something else.
+ */
+static unsigned int indirect_call(unsigned long addr)
 {
-	cpuidle_pause_and_lock();
-	if (wrapped == cpuidle_get_driver())
-		for (int i = 0; i < wrapped->state_count; i++)
-			wrapped->states[i].enter = enter[i];
-	wrapped = NULL;
-	cpuidle_resume_and_unlock();
+	const u8 *code = (const u8 *)addr, *byte = code;
+	unsigned int bytes;
+
+	byte += *byte == PL_PREFIX_CS;
+	if (*byte == PL_OP_CALL)
+		return is_thunk(pl_call_target(byte)) ? byte + PL_CALL_BYTES - code : 0;
+	byte = code;
+	if (!memcmp(byte, lfence, sizeof(lfence)))
+		byte += sizeof(lfence);
+	byte += *byte == REX_B;
+	if (byte[0] != 0xff || (byte[1] & 0xf8) != 0xd0)
+		return 0;
+	bytes = byte + 2 - code;
+	/* Nops of one byte and more. */
+	if (bytes < PL_CALL_BYTES && byte[2] != 0x90 && byte[2] != 0x66 && byte[2] != 0x0f)
+		return 0;
+	return max(bytes, PL_CALL_BYTES);
 }
 
-void pl_idle_wrap(void)
+/* The one call through a register in cpuidle_enter_state() goes into the thunk, as it is. */
+static int add_driver_call(void)
 {
-	struct cpuidle_driver *driver = cpuidle_get_driver();
+	unsigned long at = pl_symbol("cpuidle_enter_state"), start, size, found = 0;
+	int length, err;
 
-	if (driver)
-		wrap_driver(driver);
-	if (arch_mwait) {
-		compat_idle_set(&arch_idle, mwait_hard);
-		arch_wrapped = true;
+	if (!at || !pl_symbol_at(at, &start, &size, NULL))
+		return -EOPNOTSUPP;
+	for (; at < start + size; at += length) {
+		length = indirect_call(at);
+		if (length) {
+			if (found)
+				return pl_refuse("cpuidle_enter_state calls more than its driver");
+			found = at;
+		} else {
+			length = pl_insn_length(at);
+			if (length <= 0)
+				return pl_refuse("cannot decode cpuidle_enter_state");
+		}
 	}
+	if (!found)
+		return pl_refuse("no call of the idle driver in cpuidle_enter_state");
+	length = indirect_call(found);
+	err = pl_kcall_move(pl_cpuidle_call, found, length);
+	return err ?: pl_text_add(pl_kernel_text, found, PL_SLOT_MISC, PL_OP_CALL, pl_cpuidle, length);
 }
 
-void pl_idle_unwrap(void)
+int pl_idle_add(void)
 {
-	if (wrapped)
-		unwrap_driver();
-	if (arch_wrapped) {
-		compat_idle_set(&arch_idle, arch_idle.fn);
-		arch_wrapped = false;
-	}
+	unsigned long arch_idle;
+	int err = IS_ENABLED(CONFIG_CPU_IDLE) ? add_driver_call() : 0;
+
+	if (err || !by_mwait)
+		return err;
+	arch_idle = pl_symbol("arch_cpu_idle");
+	err = pl_kcall_bind(PL_KCALL_IDLE, arch_idle);
+	if (err)
+		return err;
+	pl_mwait_target = pl_kcall(PL_KCALL_IDLE);
+	err = pl_text_add_all_calls(pl_kernel_text, arch_idle, PL_SLOT_MISC, pl_mwait);
+	return err ? min(err, 0) : pl_refuse("nobody calls arch_cpu_idle");
 }
 
 void pl_idle_recheck(void)
 {
+	static const struct cpuidle_driver *known;
 	struct cpuidle_driver *driver = cpuidle_get_driver();
-	const char *fault;
+	const char *fault = driver && driver != known ? driver_fault(driver) : NULL;
 
-	if (driver == wrapped)
-		return;
-	wrapped = NULL;
-	if (!driver)
-		return;
-	fault = driver_fault(driver);
+	known = driver;
 	if (fault)
 		pr_warn("the idle driver %s, which came later, %s: Linux may sleep through interrupts\n",
 			driver->name, fault);
-	else
-		wrap_driver(driver);
 }
 
 const char *pl_idle_name(void)
 {
-	if (wrapped)
-		return wrapped->name;
-	return arch_wrapped ? "mwait" : "hlt";
+	const struct cpuidle_driver *driver = cpuidle_get_driver();
+
+	return driver ? driver->name : by_mwait ? "mwait" : "hlt";
 }

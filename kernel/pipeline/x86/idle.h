@@ -12,18 +12,14 @@
 int pl_idle_find(void);
 
 /**
- * pl_idle_wrap, pl_idle_unwrap - put our wrappers around the idle functions, and take
- * them off
+ * pl_idle_add - add the places from which the CPU is put to sleep to the kernel's slots
  *
- * The wrappers only pass through while the pipeline is off, so wrap before and
- * unwrap after.
- *
- * Context: Linux process; may sleep.
+ * Context: Linux process; may sleep; pl_texts_mutex held, pl_kernel_text scanned.
+ * Return: 0, -ENOMEM, or -EOPNOTSUPP after a line in the log.
  */
-void pl_idle_wrap(void);
-void pl_idle_unwrap(void);
+int pl_idle_add(void);
 
-/** pl_idle_recheck - a module came up: it may have brought a cpuidle driver */
+/** pl_idle_recheck - a module came up: warn if it has brought a cpuidle driver that is not known */
 void pl_idle_recheck(void);
 
 #endif

@@ -98,6 +98,7 @@ static int find_kernel(void)
 	err = pl_patchers_check();
 	err = err ?: pl_texts_find_kernel();
 	err = err ?: pl_gates_find();
+	err = err ?: pl_idle_add();
 	pl_patchers_let();
 	if (err)
 		pl_texts_forget();
@@ -121,12 +122,6 @@ static int hook_apic(void)
 	pl_core_pin();
 	pl_core.hooks = &pl_line_hooks;
 	pl_apichook_before_on();
-	return 0;
-}
-
-static int wrap_idle(void)
-{
-	pl_idle_wrap();
 	return 0;
 }
 
@@ -184,7 +179,6 @@ static const struct step {
 	{ pl_texts_watch_modules, pl_texts_ignore_modules },
 	{ find_modules, NULL, .locked = true },
 	{ hook_apic, pl_apichook_after_off, .locked = true },
-	{ wrap_idle, pl_idle_unwrap, .locked = true },
 	{ switch_on, NULL, .locked = true },	/* the way back may fail: switch_off() */
 };
 

@@ -6,12 +6,11 @@
 #include <linux/string.h>
 #include "pipeline/x86/patch/alias.h"
 #include "pipeline/x86/patch/kcall.h"
+#include "pipeline/x86/patch/slots.h"
 #include "pipeline/x86/patch/symbols.h"
 
 #define STUB_BYTES 16
 #define JMP_OFFSET 4	/* of the jmp in a stub, behind its endbr64 */
-#define JMP_BYTES 5
-#define OP_JMP 0xe9
 #define MOST_BEFORE_JMP 3
 
 extern u8 pl_kcall_stubs[];
@@ -21,27 +20,39 @@ void *pl_kcall(unsigned int which)
 	return pl_kcall_stubs + which * STUB_BYTES;
 }
 
-static int bind(unsigned long jmp, unsigned long target)
+/* Nobody runs that code before it is written, so no other CPU can be reading it. */
+static int write_code(const void *at, const void *code, unsigned int bytes)
 {
 	struct pl_alias alias;
-	s64 distance;
-	s32 rel;
-	int err;
+	int err = pl_alias_map(&alias, (unsigned long)at, bytes);
 
-	distance = target - (jmp + JMP_BYTES);
-	rel = distance;
+	if (err)
+		return err;
+	memcpy(alias.to, code, bytes);
+	pl_alias_unmap(&alias);
+	return 0;
+}
+
+/* The direct call or jump @code is to stand at @at and to lead to @target. */
+static int aim(u8 *code, const void *at, unsigned long target)
+{
+	s64 distance = target - ((unsigned long)at + PL_CALL_BYTES);
+	s32 rel = distance;
+
 	if (rel != distance) {
 		pr_err("refused: %pS is out of a jump's reach; nothing was changed\n",
 		       (void *)target);
 		return -EOPNOTSUPP;
 	}
-	err = pl_alias_map(&alias, jmp, JMP_BYTES);
-	if (err)
-		return err;
-	/* Nobody calls a stub before it is bound, so no other CPU can be reading it. */
-	memcpy(alias.to + 1, &rel, sizeof(rel));
-	pl_alias_unmap(&alias);
+	memcpy(code + 1, &rel, sizeof(rel));
 	return 0;
+}
+
+static int bind(const void *jmp, unsigned long target)
+{
+	u8 code[PL_CALL_BYTES] = { PL_OP_JMP };
+
+	return aim(code, jmp, target) ?: write_code(jmp, code, sizeof(code));
 }
 
 int pl_kcall_bind(unsigned int which, unsigned long target)
@@ -51,20 +62,34 @@ int pl_kcall_bind(unsigned int which, unsigned long target)
 	if (!target)
 		return -EOPNOTSUPP;
 	OPTIMIZER_HIDE_VAR(stub);	/* else objtool sees a pointer past the endbr64 */
-	return bind((unsigned long)stub + JMP_OFFSET, target);
+	return bind(stub + JMP_OFFSET, target);
 }
 
 int pl_kcall_bind_jump(const void *stub, unsigned long target)
 {
-	unsigned long at = (unsigned long)stub;
+	const u8 *at = stub;
 	int length;
 
-	for (int i = 0; *(const u8 *)at != OP_JMP; i++, at += length) {
-		length = pl_insn_length(at);
+	for (int i = 0; *at != PL_OP_JMP; i++, at += length) {
+		length = pl_insn_length((unsigned long)at);
 		if (length <= 0 || i == MOST_BEFORE_JMP)
 			return -EOPNOTSUPP;
 	}
 	return bind(at, target);
+}
+
+int pl_kcall_move(void *to, unsigned long from, unsigned int bytes)
+{
+	const u8 *old = (const u8 *)from;
+	u8 code[PL_KCALL_MOVE_BYTES];
+	unsigned int at = *old == PL_PREFIX_CS;
+	int err = 0;
+
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, old, bytes);
+	if (code[at] == PL_OP_CALL)
+		err = aim(code + at, to + at, pl_call_target(old + at));
+	return err ?: write_code(to, code, sizeof(code));
 }
 
 unsigned long pl_kcall_lookup_name(const char *name)

@@ -21,7 +21,8 @@
 #define PL_KCALL_BUGS		7
 #define PL_KCALL_LOAD_FP	8
 #define PL_KCALL_TO_RING3	9
-#define PL_KCALL_GATE		10	/* one per gate */
+#define PL_KCALL_IDLE		10
+#define PL_KCALL_GATE		11	/* one per gate */
 #define PL_KCALL_COUNT		(PL_KCALL_GATE + PL_GATES)
 
 #ifndef __ASSEMBLY__
@@ -47,6 +48,18 @@ int pl_kcall_bind(unsigned int which, unsigned long target);
  * Return: 0, -EOPNOTSUPP (no such jump, or out of reach), -ENOMEM.
  */
 int pl_kcall_bind_jump(const void *stub, unsigned long target);
+
+/**
+ * pl_kcall_move - copy a call of the kernel's, so that it calls the same from elsewhere
+ * @to: PL_KCALL_MOVE_BYTES of code, which nobody runs now
+ * @from: the call: through a register, or direct, with or without a prefix
+ * @bytes: its length
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -EOPNOTSUPP (out of reach), -ENOMEM.
+ */
+#define PL_KCALL_MOVE_BYTES 6
+int pl_kcall_move(void *to, unsigned long from, unsigned int bytes);
 
 /** pl_kcall - a stub's address, to be called in the place of its target */
 void *pl_kcall(unsigned int which);

@@ -20,9 +20,6 @@
 #include "pipeline/x86/patch/symbols.h"
 
 #define SLOT_BYTES 6
-#define CALL_BYTES 5
-#define OP_CALL 0xe8
-#define PREFIX_CS 0x2e	/* ignored on a call or jump: only makes it longer */
 
 static const struct {
 	u8 bytes[SLOT_BYTES];
@@ -182,8 +179,8 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
 		 * One instruction, as long as the slot: who is pre-empted in the callee while we
 		 * switch off returns behind the slot, not into the instructions put back.
 		 */
-		slot->new[0] = PREFIX_CS;
-		slot->new[bytes - CALL_BYTES] = opcode;
+		slot->new[0] = PL_PREFIX_CS;
+		slot->new[bytes - PL_CALL_BYTES] = opcode;
 		memcpy(slot->new + bytes - sizeof(rel), &rel, sizeof(rel));
 	} else {
 		slot->new_word = slot->old_word;
@@ -267,7 +264,7 @@ int pl_text_scan(struct pl_text *text)
 		if (kind == PL_SLOT_CLI && stays_hard(text, cursor->name))
 			err = pl_text_add(text, addr, PL_SLOT_CLI_HARD, 0, NULL, SLOT_BYTES);
 		else
-			err = pl_text_add(text, addr, kind, OP_CALL, signature[kind].target,
+			err = pl_text_add(text, addr, kind, PL_OP_CALL, signature[kind].target,
 					  SLOT_BYTES);
 		if (err)
 			break;
@@ -285,16 +282,16 @@ int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long by
 {
 	int found = 0, length, err;
 
-	for (unsigned long at = base; at + CALL_BYTES <= base + bytes; at += length) {
+	for (unsigned long at = base; at + PL_CALL_BYTES <= base + bytes; at += length) {
 		length = pl_insn_length(at);
 		if (length <= 0) {
 			pr_err("refused: cannot decode %pS; nothing was changed\n", (void *)at);
 			return -EOPNOTSUPP;
 		}
-		if (*(const u8 *)at != OP_CALL ||
-		    at + CALL_BYTES + *(const s32 *)(at + 1) != callee)
+		if (*(const u8 *)at != PL_OP_CALL ||
+		    pl_call_target((const u8 *)at) != callee)
 			continue;
-		err = pl_text_add(text, at, kind, OP_CALL, stub, CALL_BYTES);
+		err = pl_text_add(text, at, kind, PL_OP_CALL, stub, PL_CALL_BYTES);
 		if (err)
 			return err;
 		found++;
@@ -305,7 +302,7 @@ int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long by
 int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_slot_kind kind,
 			  const void *stub)
 {
-	unsigned long last = text->base + text->bytes - CALL_BYTES;
+	unsigned long last = text->base + text->bytes - PL_CALL_BYTES;
 	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
 	int found = 0, err = 0;
 
@@ -314,12 +311,12 @@ int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_sl
 	for (unsigned long at = text->base; at <= last; at++) {
 		if (!(at & 0xfffff))
 			cond_resched();
-		if (*(const u8 *)at != OP_CALL ||
-		    at + CALL_BYTES + *(const s32 *)(at + 1) != callee)
+		if (*(const u8 *)at != PL_OP_CALL ||
+		    pl_call_target((const u8 *)at) != callee)
 			continue;
 		err = is_boundary(cursor, at);
 		if (err > 0)
-			err = pl_text_add(text, at, kind, OP_CALL, stub, CALL_BYTES) ?: 1;
+			err = pl_text_add(text, at, kind, PL_OP_CALL, stub, PL_CALL_BYTES) ?: 1;
 		if (err < 0)
 			break;
 		found += err;

@@ -13,6 +13,17 @@
 
 struct kprobe_blacklist_entry;
 
+#define PL_CALL_BYTES 5U
+#define PL_OP_CALL 0xe8
+#define PL_OP_JMP 0xe9
+#define PL_PREFIX_CS 0x2e	/* ignored on a call or jump: only makes it longer */
+
+/** pl_call_target - where a direct call or jump leads */
+static inline unsigned long pl_call_target(const u8 *code)
+{
+	return (unsigned long)code + PL_CALL_BYTES + *(const s32 *)(code + 1);
+}
+
 enum pl_slot_kind {
 	PL_SLOT_CLI,
 	PL_SLOT_STI,

@@ -32,6 +32,8 @@ const unsigned int pl_core_abi = PL_CORE_ABI;
 EXPORT_SYMBOL_GPL(pl_core_abi);
 void *pl_load_gs_target;
 EXPORT_SYMBOL_GPL(pl_load_gs_target);
+void *pl_mwait_target;
+EXPORT_SYMBOL_GPL(pl_mwait_target);
 
 DEFINE_PER_CPU(struct pl_cpu, pl_cpu) = { .current_vector = -1 };
 EXPORT_PER_CPU_SYMBOL_GPL(pl_cpu);
@@ -526,6 +528,9 @@ EXPORT_SYMBOL_GPL(pl_cli);
 EXPORT_SYMBOL_GPL(pl_sti);
 EXPORT_SYMBOL_GPL(pl_save_fl);
 EXPORT_SYMBOL_GPL(pl_safe_halt);
+EXPORT_SYMBOL_GPL(pl_cpuidle);
+EXPORT_SYMBOL_GPL(pl_cpuidle_call);
+EXPORT_SYMBOL_GPL(pl_mwait);
 EXPORT_SYMBOL_GPL(pl_rdgsbase);
 EXPORT_SYMBOL_GPL(pl_wrgsbase);
 EXPORT_SYMBOL_GPL(pl_load_gs_index);

@@ -151,6 +151,7 @@ struct pl_core {
 extern struct pl_core pl_core;
 extern const unsigned int pl_core_abi;
 extern void *pl_load_gs_target;		/* Linux's asm_load_gs_index */
+extern void *pl_mwait_target;		/* Linux's arch_cpu_idle */
 DECLARE_PER_CPU(struct pl_cpu, pl_cpu);
 DECLARE_PER_CPU(u8, pl_vif);	/* the virtual IF: 0 while Linux is stalled */
 DECLARE_PER_CPU(u8, pl_any);	/* pl_cpu.pending is not empty */
@@ -158,6 +159,7 @@ DECLARE_PER_CPU(u8, pl_ring3);	/* whoever is in ring 3 here is RT code */
 
 /* Where patched slots lead. Assembly; never called from C but by address. */
 extern char pl_cli[], pl_sti[], pl_save_fl[], pl_safe_halt[];
+extern char pl_cpuidle[], pl_cpuidle_call[], pl_mwait[];
 extern char pl_rdgsbase[], pl_wrgsbase[], pl_load_gs_index[];
 extern char pl_cmos_read[], pl_cmos_write[];
 extern char pl_irq_stubs[], pl_exc_stubs[], pl_nmi_stubs[];	/* PL_GATES of each */

@@ -9,6 +9,7 @@
 #include <linux/objtool.h>
 #include <asm/nospec-branch.h>
 #include <asm/percpu.h>
+#include "compat/idle.h"
 #include "pipeline/x86/resident/tactus_core.h"
 
 #define EFLAGS_IF 0x200
@@ -81,6 +82,44 @@ SYM_FUNC_START(pl_safe_halt)
 	RET
 1:	jmp	pl_sti
 SYM_FUNC_END(pl_safe_halt)
+
+/*
+ * In place of cpuidle's call of its driver, enter(dev, drv, index): hard off, and not at all if
+ * something is logged, which cpuidle's sti, right behind, replays. The call itself was moved here
+ * when it was found, see pl_kcall_move().
+ */
+SYM_FUNC_START(pl_cpuidle)
+	cli
+	cmpb	$0, PER_CPU_VAR(pl_any)
+	jne	1f
+SYM_INNER_LABEL(pl_cpuidle_call, SYM_L_GLOBAL)
+	.byte	0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00	/* a nop until then */
+	sti
+	RET
+1:	sti
+	movl	%edx, %eax
+	RET
+SYM_FUNC_END(pl_cpuidle)
+
+/*
+ * In place of the call of arch_cpu_idle() where that ends in "sti; mwait": with Linux
+ * unstalled, since that sti is the CPU's; or it comes back at once, as it would.
+ */
+SYM_FUNC_START(pl_mwait)
+	cli
+	cmpb	$0, PER_CPU_VAR(pl_any)
+	jne	1f
+	movb	$1, PER_CPU_VAR(pl_vif)
+	movq	pl_mwait_target(%rip), %rax
+	CALL_NOSPEC rax
+	RET
+#if COMPAT_IDLE_ENABLES
+1:	jmp	pl_sti
+#else
+1:	sti
+	RET
+#endif
+SYM_FUNC_END(pl_mwait)
 
 /*
  * Between two swapgs in kernel mode no interrupt may come at all: entry code would
