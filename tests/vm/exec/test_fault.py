@@ -77,6 +77,15 @@ def test_inside_the_executive_it_is_not_contained(vm: Vm) -> None:
     assert done.status == 125
 
 
+def test_a_linux_nmi_handler_fails_for_itself(vm: Vm) -> None:
+    """It has interrupted an RT task, which is not to blame: Linux has its oops."""
+    done = vm("echo nmi > /sys/module/fault_test/parameters/run", icount=True,
+              modules="tactus fault_test", check=False)
+    assert done.status == 125
+    assert "BUG: kernel NULL pointer dereference" in done.console
+    assert "task nmi stopped" not in done.console
+
+
 def test_the_handler_of_a_level_triggered_line(vm: Vm) -> None:
     """Its line stays asserted, because nobody serves the device: it must not fire for ever."""
     done = vm("""

@@ -417,7 +417,9 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 		return;
 	}
 	/* An int3 is Linux's own: while it rewrites text it may stand in the very hook as well. */
-	if (unlikely(__this_cpu_read(pl_cpu.oob)) && pl_core.gates[gate].vector != X86_TRAP_BP &&
+	/* In an NMI handler that interrupted RT code it is Linux's own, too. */
+	if (unlikely(__this_cpu_read(pl_cpu.oob)) && !__this_cpu_read(pl_cpu.nmi_depth) &&
+	    pl_core.gates[gate].vector != X86_TRAP_BP &&
 	    pl_core.hooks->fault(regs, error_code, pl_core.gates[gate].vector))
 		return;
 	if (plan.hide_if) {

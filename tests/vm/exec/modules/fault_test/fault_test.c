@@ -11,6 +11,7 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/spinlock.h>
+#include <asm/nmi.h>
 
 #include <rt/irq.h>
 #include <rt/sched.h>
@@ -111,6 +112,23 @@ static void inherit(int unused)
 	inherited = rt_mtx_lock(&mutex);
 }
 
+static bool nmi_armed;
+
+/* What it interrupted has done nothing wrong. */
+static int fail_in_nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (!READ_ONCE(nmi_armed))
+		return NMI_DONE;
+	null_read();
+	return NMI_HANDLED;
+}
+
+static noinline void nmi(void)
+{
+	WRITE_ONCE(nmi_armed, true);
+	asm volatile("int $2");
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -118,6 +136,7 @@ static const struct {
 	{ "null", null_read }, { "divide", divide }, { "invalid", invalid },
 	{ "protection", protection }, { "jump", jump }, { "floating", floating },
 	{ "x87", x87 }, { "sse", sse }, { "owner", owner },
+	{ "nmi", nmi },
 };
 
 static void suffer(int i)
@@ -267,7 +286,8 @@ module_param_cb(run, &run_ops, NULL, 0200);
 static int __init fault_test_init(void)
 {
 	rt_mtx_init(&mutex);
-	return rt_task_init(&witness, watch, 0, 4096, 3) ?: rt_task_set_cpu(&witness, 0) ?:
+	return register_nmi_handler(NMI_LOCAL, fail_in_nmi, 0, "fault_test") ?:
+	       rt_task_init(&witness, watch, 0, 4096, 3) ?: rt_task_set_cpu(&witness, 0) ?:
 	       rt_task_init(&heir, inherit, 0, 4096, 4) ?: rt_task_set_cpu(&heir, 0) ?:
 	       rt_task_make_periodic(&witness, rt_get_time(), 1000000);
 }
@@ -279,6 +299,7 @@ static void __exit fault_test_exit(void)
 	rt_task_delete(&victim);
 	rt_task_delete(&heir);
 	rt_task_delete(&witness);
+	unregister_nmi_handler(NMI_LOCAL, "fault_test");
 }
 
 module_init(fault_test_init);
