@@ -107,6 +107,12 @@ def test_no_wakeup_is_lost_in_idle(vm, order: str) -> None:
     assert float(end) - float(start) < NAPS * 0.004
 
 
+def test_a_replayed_interrupt_shows_true_registers(vm) -> None:
+    """Unwinders start from them."""
+    done = vm("cat /sys/module/soft_sti/parameters/sp_off", modules="tactus soft_sti", icount=True)
+    assert done.stdout == "0\n"
+
+
 def test_idle_states_may_change(vm) -> None:
     """The driver fills in its table anew, with a state more, as ACPI does when the power supply
     changes: still no nap is missed, and after unloading the new state is entered like the old."""

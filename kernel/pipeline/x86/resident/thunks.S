@@ -53,7 +53,7 @@ SYM_FUNC_START(pl_sti)
 	pushq	%r10
 	pushq	%r11
 	movq	9*8(%rsp), %rdi		/* the slot's return address */
-	movq	%rsp, %rsi
+	leaq	10*8(%rsp), %rsi	/* the stack pointer behind the slot */
 	call	pl_replay_here
 	popq	%r11
 	popq	%r10
