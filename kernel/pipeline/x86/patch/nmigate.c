@@ -29,11 +29,18 @@ static bool open;
 static int wait_at_gate(unsigned int type, struct pt_regs *regs)
 {
 	if (this_cpu_read(called)) {
+		int leaf = 0;
+
 		this_cpu_write(called, false);
 		atomic_inc(&inside);
 		/* Pairs with the release in pl_nmi_gate_open(): the slots are written. */
 		while (!smp_load_acquire(&open))
 			cpu_relax();
+		/*
+		 * Serialize: the way back from here may hold text that was rewritten. By cpuid, for
+		 * sync_core()'s iret would let the next NMI in.
+		 */
+		asm volatile("cpuid" : "+a" (leaf) : : "ebx", "ecx", "edx", "memory");
 		/* If somebody else's NMI brought us here, ours follows, and has no other owner. */
 		this_cpu_write(spare_until, pl_clock() + SPARE_NS);
 		return NMI_HANDLED;
