@@ -29,7 +29,7 @@
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 6
+#define PL_CORE_ABI 8
 
 struct irq_desc;
 struct pt_regs;
