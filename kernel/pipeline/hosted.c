@@ -37,9 +37,11 @@
 #define RESOLUTION_WAIT_MS 5000
 #define RESOLUTION_POLL_MS 50
 
+/* @sent: an IPI is on its way, and @ipi is its sender's alone */
 struct hosted {
 	struct hrtimer timer;
 	call_single_data_t ipi;
+	int sent;
 };
 
 DEFINE_STATIC_KEY_FALSE(pl_hosted_key);
@@ -136,15 +138,29 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;	/* it may have been started anew */
 }
 
-/* Context: any. */
+/*
+ * One that is on its way already will do. Linux wants the callers with one call_single_data strictly
+ * one after the other: two that find it free would queue it twice, and the target would go round
+ * in its queue for ever. Ours are many, on all CPUs, and RT code may come between any two of their
+ * instructions: so who sends is decided by an exchange.
+ *
+ * Context: any but NMI.
+ */
 void pl_hosted_ipi(int cpu)
 {
-	/* Refused if one is on its way already, which will do. */
-	smp_call_function_single_async(cpu, per_cpu_ptr(&hosted.ipi, cpu));
+	struct hosted *target = per_cpu_ptr(&hosted, cpu);
+
+	if (xchg(&target->sent, 1))
+		return;
+	/* A CPU that is off line has nothing to do. */
+	if (smp_call_function_single_async(cpu, &target->ipi))
+		smp_store_release(&target->sent, 0);
 }
 
 static void ipi(void *unused)
 {
+	/* Linux has unlocked the call_single_data. What is sent from here on comes again. */
+	xchg(this_cpu_ptr(&hosted.sent), 0);
 	interrupt(client->ipi);
 }
 
@@ -212,6 +228,7 @@ int pl_hosted_start(const struct pl_client *the_client)
 		compat_hrtimer_setup(&h->timer, expired, CLOCK_MONOTONIC,
 				     HRTIMER_MODE_ABS_PINNED_HARD);
 		INIT_CSD(&h->ipi, ipi, NULL);
+		h->sent = 0;
 	}
 	static_branch_enable(&pl_hosted_key);
 	err = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "tactus:hosted", come, go);

@@ -163,3 +163,15 @@ def test_the_pipelines_timer_is_refused(vm: Vm) -> None:
               with_modules="tactus")
     assert "Invalid argument" in done.stdout
     assert "refused: timer=pit is for the pipeline" in done.stdout
+
+
+def test_two_interrupt_the_same_cpu_at_once(vm: Vm) -> None:
+    """The second comes between two instructions of the first, inside of Linux's cross-CPU call:
+    both tasks run, and the CPU's queue of calls is whole. (It went round for ever once.)"""
+    done = vm("""
+        P=/sys/module/poke_race/parameters
+        for round in 1 2 3; do taskset 1 sh -c "echo 1 > $P/go" || exit 3; done
+        cat $P/hits $P/ran; taskset 2 echo alive
+        """, modules="tactus_core tactus mode=hosted poke_race", smp=2, timeout=60)
+    hits, ran, alive = done.stdout.split()
+    assert (hits, ran, alive) == ("3", "3,3", "alive")
