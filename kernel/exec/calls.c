@@ -44,7 +44,7 @@ static int do_admitted_call(struct rt_call *call,
 	if (rt_is_task(task)) {
 		figures = new(call);
 		if (figures.period)
-			error = rt_admit(rt_cpu_of(task->cpu), rt_cpu_of(task->cpu)->rq.ops, task,
+			error = rt_admit(rt_cpu_of(task->cpu), rt_cpu_of(task->cpu)->rq.policy, task,
 					 &figures);
 	}
 	error = error ?: rt_call(call);

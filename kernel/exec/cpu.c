@@ -48,6 +48,7 @@ static int init_cpu(int i)
 	timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
 	core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
 	cpu->rq.watch_ns = watchdog_ms * WATCH_NS_PER_MS;
+	rt_sched_supervise(&cpu->rq);
 	/* vzalloc() aligns to pages. */
 	cpu->fp_linux = vzalloc(rt_fp_bytes);
 	if (events) {

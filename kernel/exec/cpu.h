@@ -27,7 +27,6 @@
  * @firing: the users' timer whose function runs now
  * @expiring: the timer's pass is not over; it will arm the timer
  * @present: has tasks and timers
- * @slow_picks: how often in a row the policy took too long to pick
  * @fp_away, @fp_owner, @fp_linux, @fp_barred: floating point; see fp.c
  */
 struct rt_cpu {
@@ -39,7 +38,6 @@ struct rt_cpu {
 	bool expiring;
 	bool present;
 	bool fp_away, fp_barred;
-	u8 slow_picks;
 	RT_TASK *fp_owner;
 	void *fp_linux;
 } ____cacheline_aligned;

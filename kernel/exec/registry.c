@@ -4,11 +4,15 @@
  * built-in one at the bottom.
  *
  * A change is check, then commit: every task is put to the new policy's admit; then the
- * CPUs are given to it one by one, each under its lock. rt_exec_mutex keeps tasks from
- * coming, going, and changing their period from Linux in between.
+ * CPUs are given to it one by one, each under its lock; then what waits for objects is put in the
+ * new order, a piece at a time, so that interrupts are never off for long. rt_exec_mutex keeps tasks
+ * from coming and going meanwhile. What it does not keep them from is changing their periods: RT
+ * code may, and Linux may where admission does not wait for the mutex. What changes
+ * between the check and the commit is admitted by the policy before.
  */
 #include <linux/export.h>
 #include <linux/list.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
@@ -29,6 +33,17 @@ struct policy {
 	bool ejected;
 };
 
+static unsigned int policy_us = 100;
+module_param(policy_us, uint, 0444);
+MODULE_PARM_DESC(policy_us, "eject a policy of which an operation takes longer three times in a row (default 100; 0: never)");
+
+static unsigned int policy_stall_ms = 10000;
+module_param(policy_stall_ms, uint, 0444);
+MODULE_PARM_DESC(policy_stall_ms, "eject a policy that keeps a ready task waiting for longer, at most twice as long (default 10000; 0: never)");
+
+/* So many tasks are looked at with interrupts off. */
+#define TASKS_AT_A_TIME 64
+
 static LIST_HEAD(policies);		/* the last registered is first */
 static const struct rt_sched_ops *active = &core_fixed_priority;
 
@@ -37,13 +52,69 @@ EXPORT_SYMBOL_GPL(rt_rq_remove);
 EXPORT_SYMBOL_GPL(rt_rq_first);
 EXPORT_SYMBOL_GPL(rt_rq_cpu);
 
+void rt_sched_supervise(struct rt_rq *rq)
+{
+	rq->clock = pl_clock;
+	rq->policy_ns = policy_us * 1000ULL;
+	rq->stall_ns = policy_stall_ms * 1000000ULL;
+}
+
+/* What a CPU says of a policy that it has thrown out. Under rt_exec_mutex. */
+static struct {
+	const struct rt_sched_ops *ops;
+	const char *reason;
+	u64 dump_ns;
+	char dump[CORE_DUMP_BYTES];
+} ejection;
+
+/* Under the CPU's lock: copy it, for another policy may be thrown out when that is given back. */
+static bool take_ejection(struct rt_rq *rq)
+{
+	ejection.ops = rq->ejected;
+	if (!rq->ejected)
+		return false;
+	ejection.reason = rq->eject_reason;
+	ejection.dump_ns = rq->dump_ns;
+	memcpy(ejection.dump, rq->dump, sizeof(ejection.dump));
+	rq->ejected = NULL;
+	return true;
+}
+
+/* The policy is not to be active again; the first CPU that threw it out says why. */
+static void mark_ejected(int cpu)
+{
+	struct policy *policy;
+
+	list_for_each_entry(policy, &policies, link) {
+		if (&policy->ops != ejection.ops || policy->ejected)
+			continue;
+		policy->ejected = true;
+		pr_err("policy %s %s: ejected; its ready tasks on CPU %d:\n%s", policy->ops.name,
+		       ejection.reason, cpu, ejection.dump);
+		if (policy_us && ejection.dump_ns > policy_us * 1000ULL)
+			pr_err("policy %s took %llu ns to list them\n", policy->ops.name,
+			       ejection.dump_ns);
+	}
+}
+
 /* Hand one CPU over. Policies run under its lock only, so none is inside of the old one then. */
 static void swap_cpu(struct rt_cpu *cpu, const struct rt_sched_ops *ops)
 {
 	unsigned long flags = rt_cpu_lock(cpu);
+	RT_TASK *task;
+	bool ejected;
 
 	core_swap(&cpu->rq, ops);
+	ejected = take_ejection(&cpu->rq);
 	rt_cpu_unlock(cpu, flags);
+	if (ejected)
+		mark_ejected(cpu->rq.cpu);
+	/* The list of tasks changes under rt_exec_mutex, too. */
+	for (task = cpu->rq.tasks; task;) {
+		flags = rt_cpu_lock(cpu);
+		task = core_rekey(&cpu->rq, task, TASKS_AT_A_TIME);
+		rt_cpu_unlock(cpu, flags);
+	}
 }
 
 void rt_sched_join(struct rt_cpu *cpu)
@@ -83,7 +154,7 @@ static bool admits(const struct rt_sched_ops *ops)
 		if (!refused && cpu->present && rt_admit(cpu, ops, NULL, NULL))
 			return false;
 		if (refused) {
-			pr_warn("policy %s does not admit task %s (period %lld ns)\n",
+			pr_warn("policy %s does not admit task %s (period %lld ns), or not in time\n",
 				ops->name, refused->name, refused->period);
 			return false;
 		}
@@ -91,19 +162,48 @@ static bool admits(const struct rt_sched_ops *ops)
 	return true;
 }
 
+/* Do @step(@task) with the lock of all objects held, and interrupts off, no longer than it takes. */
+static bool with_objects(bool (*step)(RT_TASK *task), RT_TASK *task)
+{
+	unsigned long flags = pl_hard_save();
+	bool done;
+
+	rt_sync_lock();
+	done = step(task);
+	rt_sync_unlock();
+	pl_hard_restore(flags);
+	return done;
+}
+
+static unsigned int changes;	/* of policy; under rt_exec_mutex */
+
+static bool sort_step(RT_TASK *task)
+{
+	return sync_sort(task, changes);
+}
+
+static bool inherit_step(RT_TASK *task)
+{
+	sync_inherit(task);
+	return true;
+}
+
+static void for_each_task(bool (*step)(RT_TASK *task))
+{
+	int i;
+
+	for_each_possible_cpu(i)
+		for (RT_TASK *task = rt_cpu_of(i)->rq.tasks; task; task = task->next)
+			while (!with_objects(step, task))
+				;
+}
+
 /* Who waits for whom, in what order, and who inherits from whom, is by the new keys now. */
 static void refresh_waits(void)
 {
-	unsigned long flags = pl_hard_save();
-	int i, pass;
-
-	rt_sync_lock();
-	for (pass = 0; pass < SYNC_PASSES; pass++)
-		for_each_possible_cpu(i)
-			for (RT_TASK *task = rt_cpu_of(i)->rq.tasks; task; task = task->next)
-				sync_refresh(task, pass);
-	rt_sync_unlock();
-	pl_hard_restore(flags);
+	changes++;
+	for_each_task(sort_step);
+	for_each_task(inherit_step);
 }
 
 static void commit(const struct rt_sched_ops *ops)
@@ -194,12 +294,31 @@ static const struct rt_sched_ops *next_active(void)
 	return &core_fixed_priority;
 }
 
+/* What CPUs have thrown out is marked, and none of them names it any more. */
+static void take_ejections(void)
+{
+	int i;
+
+	for_each_possible_cpu(i) {
+		struct rt_cpu *cpu = rt_cpu_of(i);
+		unsigned long flags = rt_cpu_lock(cpu);
+		bool ejected = take_ejection(&cpu->rq);
+
+		rt_cpu_unlock(cpu, flags);
+		if (ejected)
+			mark_ejected(i);
+	}
+}
+
 /* rt_exec_mutex held. */
 static void drop(struct policy *policy)
 {
+	take_ejections();
 	list_del(&policy->link);
 	if (active == &policy->ops)
 		commit(next_active());
+	/* The next policy may get its memory, and must not be taken for it. */
+	take_ejections();
 	policy->ops.exit();
 	kfree(policy);
 }
@@ -235,23 +354,12 @@ void rt_sched_sweep(struct module *module)
 static void follow(struct work_struct *work)
 {
 	struct policy *policy;
-	int i;
 
 	mutex_lock(&rt_exec_mutex);
-	for_each_possible_cpu(i) {
-		const struct rt_sched_ops *ejected = READ_ONCE(rt_cpu_of(i)->rq.ejected);
-
-		WRITE_ONCE(rt_cpu_of(i)->rq.ejected, NULL);
-		list_for_each_entry(policy, &policies, link)
-			if (&policy->ops == ejected && !policy->ejected) {
-				policy->ejected = true;
-				pr_err("policy %s %s: ejected; its ready tasks on CPU %d:\n%s",
-				       ejected->name, rt_cpu_of(i)->rq.eject_reason, i,
-				       rt_cpu_of(i)->rq.dump);
-				if (active == ejected)
-					commit(&core_fixed_priority);
-			}
-	}
+	take_ejections();
+	list_for_each_entry(policy, &policies, link)
+		if (policy->ejected && active == &policy->ops)
+			commit(&core_fixed_priority);
 	mutex_unlock(&rt_exec_mutex);
 }
 

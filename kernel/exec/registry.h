@@ -11,6 +11,9 @@ void rt_sched_sweep(struct module *module);
 void rt_sched_report(void);
 void rt_sched_init(void);
 
+/** rt_sched_supervise - set the limits for policies of a new @rq, which has the built-in one */
+void rt_sched_supervise(struct rt_rq *rq);
+
 /** rt_sched_join - give an idle CPU to the active policy. Context: Linux, rt_exec_mutex held. */
 void rt_sched_join(struct rt_cpu *cpu);
 

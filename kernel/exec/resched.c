@@ -18,12 +18,6 @@
 #include "exec/resched.h"
 #include "exec/tick.h"
 
-static unsigned int policy_us = 100;
-module_param(policy_us, uint, 0444);
-MODULE_PARM_DESC(policy_us, "eject a policy that takes longer to pick a task three times in a row (default 100; 0: never)");
-/* In a row: a single one may be the work of firmware, or of a hypervisor. */
-#define SLOW_PICKS 3
-
 static __always_inline struct rt_frame *frame_of(struct rt_cpu *cpu, RT_TASK *task)
 {
 	return task ? &task->frame : &cpu->inband;
@@ -44,23 +38,11 @@ static __always_inline void finish_switch(struct rt_cpu *cpu)
 static __always_inline void reschedule(struct rt_cpu *cpu)
 {
 	RT_TASK *prev, *next;
-	u64 now;
 
 	rt_assert(pl_hard_disabled() && pl_oob() && !pl_in_irq());
 	hardlock(&cpu->lock);
 	prev = cpu->rq.curr;
-	now = pl_clock();
-	next = core_pick(&cpu->rq, now);
-	/* The built-in policy's time is known. */
-	if (cpu->rq.ops != &core_fixed_priority && policy_us) {
-		if (likely(pl_clock() - now <= policy_us * 1000ULL)) {
-			cpu->slow_picks = 0;
-		} else if (++cpu->slow_picks == SLOW_PICKS) {
-			cpu->slow_picks = 0;
-			core_too_slow(&cpu->rq);
-			next = core_pick(&cpu->rq, pl_clock());
-		}
-	}
+	next = core_pick(&cpu->rq, pl_clock());
 	if (next)
 		next->on_cpu = 1;
 	if (next != prev)

@@ -43,10 +43,32 @@ enum core_task_state {
 	CORE_BLOCKED,
 };
 
+/* What task->queued says. */
+enum core_queued {
+	CORE_NOT_QUEUED,
+	CORE_QUEUED,
+	CORE_MOVING,		/* from one policy to the next */
+	CORE_OVERLOOKED,	/* queued, and not picked since rq->looked */
+};
+
+/* The operations of a policy that are timed; in a row, so many may take too long but one. */
+enum core_policy_op {
+	CORE_OP_ADMIT, CORE_OP_ATTACH, CORE_OP_DETACH, CORE_OP_RELEASE, CORE_OP_ENQUEUE,
+	CORE_OP_DEQUEUE, CORE_OP_PICK, CORE_OP_PREEMPTS, CORE_POLICY_OPS
+};
+#define CORE_SLOW_OPS 3
+
 /**
  * struct rt_rq - one CPU's tasks
  * @cpu: whose
- * @ops: the policy, complete
+ * @ops: what is asked: the built-in policy, or any other under supervision (policy.c)
+ * @policy: which policy it is, complete
+ * @clock, @policy_ns: how long an operation of a policy may take; 0: for ever
+ * @stall_ns: how long a policy may keep a ready task waiting, at least; 0: for ever
+ * @nr_ready: how many tasks a supervised policy knows as ready
+ * @slow: of each of its operations, how often in a row it took too long
+ * @looked: when it was last looked whether it keeps a task waiting
+ * @verdict: why it is to be thrown out; NULL: it is not
  * @curr: the running task; NULL: Linux
  * @need_resched: @curr may not be what the policy picks
  * @since: when @curr was last accounted for
@@ -58,6 +80,7 @@ enum core_task_state {
  * @window: counts how often it did
  * @ejected: the policy that was thrown out, until somebody took note
  * @eject_reason, @dump: why, and what the policy said of itself
+ * @dump_ns: how long it took to say that
  * @ready: the ready queue that policies may use
  * @timers: releases and users' timers
  * @tasks: all tasks of the CPU, linked by next
@@ -66,7 +89,7 @@ enum core_task_state {
  * @events: what happened to their jobs
  */
 struct rt_rq {
-	const struct rt_sched_ops *ops;
+	const struct rt_sched_ops *ops, *policy;
 	RT_TASK *curr;
 	bool need_resched;
 	int cpu;
@@ -78,6 +101,12 @@ struct rt_rq {
 	const struct rt_sched_ops *ejected;
 	const char *eject_reason;
 	char dump[CORE_DUMP_BYTES];
+	u64 dump_ns;
+	u64 (*clock)(void);
+	u64 policy_ns, stall_ns, looked;
+	unsigned int nr_ready;
+	unsigned char slow[CORE_POLICY_OPS];
+	const char *verdict;
 	struct heap ready;
 	struct timerq timers;
 	RT_TASK *tasks;
@@ -175,23 +204,33 @@ void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now);
 /**
  * core_pick - who runs now? Sets rq->curr, and accounts for the time of the one before.
  *
- * Ejects a policy that names a task that cannot run.
+ * Ejects a policy that names a task that cannot run, or none while one is ready; that keeps a task
+ * waiting for too long; or one of whose operations has taken too long too often in a row. The
+ * built-in policy stays.
  *
  * Return: a task that is queued, or NULL.
  */
 RT_TASK *core_pick(struct rt_rq *rq, RTIME now);
 
 /**
- * core_too_slow - core_pick() took longer than a policy may: throw it out
+ * core_swap - give the CPU's tasks to another policy, which admits them
  *
- * What it picked stands for now; rq->need_resched is set. The built-in policy stays.
+ * O(tasks), and O(log tasks) for each that is ready. What tasks inherit counts as the most urgent
+ * until it is worked out anew, so that no owner of a mutex is held up meanwhile: afterwards
+ * core_rekey(), then sync_sort() and sync_inherit().
  */
-void core_too_slow(struct rt_rq *rq);
-
-/** core_swap - give the CPU's tasks to another policy, which admits them */
 void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops);
 
-/** core_admits - would @ops take all tasks of the CPU? NULL, or the first it refuses */
+/**
+ * core_rekey - have the policy say the keys of tasks that wait for others
+ * @task: where to begin in the list of tasks
+ * @count: how many to look at
+ *
+ * Return: where to go on, or NULL.
+ */
+RT_TASK *core_rekey(struct rt_rq *rq, RT_TASK *task, unsigned int count);
+
+/** core_admits - would @ops take all tasks, and say so in time? NULL, or the first it refuses */
 const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops);
 
 /** core_complete_ops - check a policy and fill what it omits; 0 or -EINVAL */

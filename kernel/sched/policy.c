@@ -39,109 +39,6 @@ int rt_rq_cpu(const struct rt_rq *rq)
 	return rq->cpu;
 }
 
-/* What the executive asks. */
-
-static void eject(struct rt_rq *rq, const char *reason)
-{
-	int used = rq->ops->dump(rq, rq->dump, CORE_DUMP_BYTES - 1);
-
-	if (used < 0 || used >= CORE_DUMP_BYTES)
-		used = 0;
-	rq->dump[used] = '\0';
-	rq->eject_reason = reason;
-	rq->ejected = rq->ops;
-	core_swap(rq, &core_fixed_priority);
-}
-
-void core_too_slow(struct rt_rq *rq)
-{
-	if (rq->ops != &core_fixed_priority)
-		eject(rq, "took too long to pick");
-}
-
-/* @task gets the CPU, which rq->curr has had. */
-static void note_switch(struct rt_rq *rq, RT_TASK *task)
-{
-	RT_TASK *prev = rq->curr;
-
-	if (prev && prev != task && prev->begun)
-		events_note(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id);
-	if (task && (task != prev || !task->begun))
-		events_note(&rq->events, task->begun ? EVENT_RESUME : EVENT_START, task->id);
-}
-
-RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
-{
-	RT_TASK *task = rq->ops->pick(rq);
-
-	if (unlikely(task && (!task->queued || task->cpu != rq->cpu))) {
-		eject(rq, "picked a task that cannot run");
-		task = rq->ops->pick(rq);
-	}
-	rq->need_resched = false;
-	rq_account(rq, now);
-	if (!rq->curr && task)
-		rq_leave_linux(rq, now);
-	if (unlikely(rq->events.slot))
-		note_switch(rq, task);
-	if (task)
-		task->begun = 1;
-	rq->curr = task;
-	rq_set_budget_timer(rq, now);
-	return task;
-}
-
-void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops)
-{
-	RT_TASK *order = NULL, **end = &order, *task;
-
-	/* First those in the common ready queue, in its order, then any the policy kept itself. */
-	while ((task = rt_rq_first(rq))) {
-		rt_rq_remove(rq, task);
-		if (!task->queued)	/* a broken policy's */
-			continue;
-		task->swap_next = NULL;
-		task->queued = 2;
-		*end = task;
-		end = &task->swap_next;
-	}
-	for (task = rq->tasks; task; task = task->next) {
-		if (task->queued == 1) {
-			task->swap_next = NULL;
-			*end = task;
-			end = &task->swap_next;
-		}
-		if (task->state != CORE_DEAD)
-			rq->ops->detach(rq, task);
-		memset(task->policy_data, 0, sizeof(task->policy_data));
-	}
-
-	rq->ops = ops;
-	for (task = rq->tasks; task; task = task->next)
-		if (task->state != CORE_DEAD)
-			ops->attach(rq, task);
-	for (task = order; task; task = task->swap_next) {
-		task->queued = 1;
-		ops->enqueue(rq, task);
-	}
-	/* Those that wait for others want to know their keys, too. */
-	for (task = rq->tasks; task; task = task->next)
-		if (task->state == CORE_BLOCKED) {
-			ops->enqueue(rq, task);
-			ops->dequeue(rq, task);
-		}
-	rq->need_resched = true;
-}
-
-const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops)
-{
-	for (const RT_TASK *task = rq->tasks; task; task = task->next)
-		if (task->state != CORE_DEAD &&
-		    ops->admit(rq, task, task->period, task->relative_deadline))
-			return task;
-	return NULL;
-}
-
 /* What stands in for an operation that a policy omits. */
 
 static int no_init(void)
@@ -181,6 +78,320 @@ static int dump_ready(struct rt_rq *rq, char *buf, int size)
 			used += snprintf(buf + used, size - used, "%s priority %d period %lld\n",
 					 task->name, task->priority, task->period);
 	return used < size ? used : size;
+}
+
+/*
+ * Supervision: what stands between the executive and any policy but the built-in one. It times each
+ * operation and compares what @pick says with what the policy was told. It only notes what it
+ * finds: a policy is thrown out in core_pick(), where no task is in between two states.
+ */
+
+static const char *const slow_words[] = {
+	[CORE_OP_ADMIT] = "took too long to admit",
+	[CORE_OP_ATTACH] = "took too long to attach",
+	[CORE_OP_DETACH] = "took too long to detach",
+	[CORE_OP_RELEASE] = "took too long to release",
+	[CORE_OP_ENQUEUE] = "took too long to enqueue",
+	[CORE_OP_DEQUEUE] = "took too long to dequeue",
+	[CORE_OP_PICK] = "took too long to pick",
+	[CORE_OP_PREEMPTS] = "took too long to say who pre-empts",
+};
+
+static void condemn(struct rt_rq *rq, const char *why)
+{
+	if (!rq->verdict)
+		rq->verdict = why;
+	rq->need_resched = true;
+}
+
+static inline u64 op_begins(const struct rt_rq *rq)
+{
+	return rq->policy_ns ? rq->clock() : 0;
+}
+
+static inline void op_ends(struct rt_rq *rq, enum core_policy_op op, u64 began)
+{
+	if (!rq->policy_ns)
+		return;
+	if (likely(rq->clock() - began <= rq->policy_ns)) {
+		rq->slow[op] = 0;
+		return;
+	}
+	/* In a row: a single one may be the work of firmware, or of a hypervisor. */
+	if (++rq->slow[op] == CORE_SLOW_OPS) {
+		rq->slow[op] = 0;
+		condemn(rq, slow_words[op]);
+	}
+}
+
+#define SUPERVISED(name, which)						\
+static void supervised_##name(struct rt_rq *rq, RT_TASK *task)		\
+{									\
+	u64 began = op_begins(rq);					\
+									\
+	rq->policy->name(rq, task);					\
+	op_ends(rq, which, began);					\
+}
+
+SUPERVISED(attach, CORE_OP_ATTACH)
+SUPERVISED(detach, CORE_OP_DETACH)
+SUPERVISED(release, CORE_OP_RELEASE)
+
+static int supervised_admit(struct rt_rq *rq, const RT_TASK *task, RTIME period, RTIME deadline)
+{
+	u64 began = op_begins(rq);
+	int err = rq->policy->admit(rq, task, period, deadline);
+
+	op_ends(rq, CORE_OP_ADMIT, began);
+	return err;
+}
+
+static void supervised_enqueue(struct rt_rq *rq, RT_TASK *task)
+{
+	u64 began = op_begins(rq);
+
+	rq->nr_ready++;
+	rq->policy->enqueue(rq, task);
+	op_ends(rq, CORE_OP_ENQUEUE, began);
+}
+
+static void supervised_dequeue(struct rt_rq *rq, RT_TASK *task)
+{
+	u64 began = op_begins(rq);
+
+	rq->nr_ready--;
+	rq->policy->dequeue(rq, task);
+	op_ends(rq, CORE_OP_DEQUEUE, began);
+}
+
+static bool supervised_preempts(struct rt_rq *rq, const RT_TASK *task, const RT_TASK *curr)
+{
+	u64 began = op_begins(rq);
+	bool preempts = rq->policy->preempts(rq, task, curr);
+
+	op_ends(rq, CORE_OP_PREEMPTS, began);
+	return preempts;
+}
+
+/* Is there a task that was ready at the last look already, and has not been picked since? */
+static void look_for_overlooked(struct rt_rq *rq, const RT_TASK *picked)
+{
+	u64 now = rq->clock();
+
+	if (likely(now - rq->looked < rq->stall_ns))
+		return;
+	rq->looked = now;
+	for (RT_TASK *task = rq->tasks; task; task = task->next) {
+		if (task == picked || !task->queued)
+			continue;
+		if (task->queued == CORE_OVERLOOKED)
+			condemn(rq, "kept a ready task waiting for too long");
+		task->queued = CORE_OVERLOOKED;
+	}
+}
+
+static RT_TASK *supervised_pick(struct rt_rq *rq)
+{
+	u64 began = op_begins(rq);
+	RT_TASK *task = rq->policy->pick(rq);
+
+	op_ends(rq, CORE_OP_PICK, began);
+	if (unlikely(task && (!task->queued || task->cpu != rq->cpu)))
+		condemn(rq, "picked a task that cannot run");
+	else if (task)
+		task->queued = CORE_QUEUED;
+	else if (unlikely(rq->nr_ready))
+		condemn(rq, "picked none though a task is ready");
+	if (rq->stall_ns)
+		look_for_overlooked(rq, task);
+	return task;
+}
+
+static const struct rt_sched_ops supervised = {
+	.admit = supervised_admit,
+	.attach = supervised_attach,
+	.detach = supervised_detach,
+	.release = supervised_release,
+	.enqueue = supervised_enqueue,
+	.dequeue = supervised_dequeue,
+	.pick = supervised_pick,
+	.preempts = supervised_preempts,
+};
+
+void core_use(struct rt_rq *rq, const struct rt_sched_ops *ops)
+{
+	rq->policy = ops;
+	rq->ops = ops == &core_fixed_priority ? ops : &supervised;
+	rq->nr_ready = 0;
+	rq->verdict = NULL;
+	memset(rq->slow, 0, sizeof(rq->slow));
+}
+
+/* From one policy to the next. */
+
+/* @task, which is ready, leaves the policy and joins the end of the list that @end points into. */
+static RT_TASK **move(struct rt_rq *rq, RT_TASK *task, bool told, RT_TASK **end)
+{
+	if (told)
+		rq->ops->dequeue(rq, task);
+	rt_rq_remove(rq, task);		/* what a broken policy has left there */
+	task->queued = CORE_MOVING;
+	task->swap_next = NULL;
+	*end = task;
+	return &task->swap_next;
+}
+
+/*
+ * All that are ready, linked by swap_next: in the policy's order, if it is to be trusted with that;
+ * and what it does not say, in that of the common ready queue.
+ */
+static RT_TASK *take_ready(struct rt_rq *rq, bool told)
+{
+	RT_TASK *first = NULL, **end = &first, *task;
+
+	while (told && (task = rq->policy->pick(rq))) {
+		if (!task->queued || task->queued == CORE_MOVING || task->cpu != rq->cpu)
+			break;
+		end = move(rq, task, told, end);
+	}
+	while ((task = rt_rq_first(rq))) {
+		if (task->queued && task->queued != CORE_MOVING)
+			end = move(rq, task, told, end);
+		else
+			rt_rq_remove(rq, task);
+	}
+	for (task = rq->tasks; task; task = task->next)
+		if (task->queued && task->queued != CORE_MOVING)
+			end = move(rq, task, told, end);
+	return first;
+}
+
+/* @told: the policy there was hears of it; one that is thrown out is not called again */
+static void hand_over_to(struct rt_rq *rq, const struct rt_sched_ops *ops, bool told)
+{
+	RT_TASK *ready = take_ready(rq, told), *task;
+
+	told = told && rq->policy->detach != ignore;
+	for (task = rq->tasks; task; task = task->next) {
+		if (told && task->state != CORE_DEAD)
+			rq->ops->detach(rq, task);
+		memset(task->policy_data, 0, sizeof(task->policy_data));
+		/* A policy with a queue of its own knows no keys: to it all are equal. */
+		task->key = 0;
+		/* A key of the policy before. Only refresh_waits() can say what it is now. */
+		if (READ_ONCE(task->inherited) != CORE_NOTHING_INHERITED)
+			WRITE_ONCE(task->inherited, 0);
+	}
+	core_use(rq, ops);
+	if (ops->attach != ignore)
+		for (task = rq->tasks; task; task = task->next)
+			if (task->state != CORE_DEAD)
+				rq->ops->attach(rq, task);
+	for (task = ready; task; task = task->swap_next) {
+		task->queued = CORE_QUEUED;
+		rq->ops->enqueue(rq, task);
+	}
+	rq->need_resched = true;
+}
+
+/*
+ * Note that the policy was thrown out, why, and what it says of itself; the executive says that in
+ * place of one that is slow.
+ */
+static void note_ejection(struct rt_rq *rq)
+{
+	int (*dump)(struct rt_rq *rq, char *buf, int size) = rq->policy->dump;
+	u64 began = op_begins(rq);
+	int used;
+
+	for (int op = 0; op < CORE_POLICY_OPS; op++)
+		if (rq->verdict == slow_words[op])
+			dump = dump_ready;
+	used = dump(rq, rq->dump, CORE_DUMP_BYTES - 1);
+	rq->dump_ns = op_begins(rq) - began;
+	if (used < 0 || used >= CORE_DUMP_BYTES)
+		used = 0;
+	rq->dump[used] = '\0';
+	rq->eject_reason = rq->verdict;
+	rq->ejected = rq->policy;
+}
+
+void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops)
+{
+	bool condemned = rq->verdict;
+
+	if (condemned)
+		note_ejection(rq);
+	hand_over_to(rq, ops, !condemned);
+}
+
+RT_TASK *core_rekey(struct rt_rq *rq, RT_TASK *task, unsigned int count)
+{
+	for (; task && count; task = task->next, count--)
+		if (task->state == CORE_BLOCKED) {
+			rq->ops->enqueue(rq, task);
+			rq->ops->dequeue(rq, task);
+		}
+	return task;
+}
+
+/* @task gets the CPU, which rq->curr has had. */
+static void note_switch(struct rt_rq *rq, RT_TASK *task)
+{
+	RT_TASK *prev = rq->curr;
+
+	if (prev && prev != task && prev->begun)
+		events_note(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id);
+	if (task && (task != prev || !task->begun))
+		events_note(&rq->events, task->begun ? EVENT_RESUME : EVENT_START, task->id);
+}
+
+static inline RT_TASK *checked_pick(struct rt_rq *rq)
+{
+	RT_TASK *task = rq->ops->pick(rq);
+
+	if (unlikely(rq->verdict)) {
+		core_swap(rq, &core_fixed_priority);
+		task = rq->ops->pick(rq);
+	}
+	return task;
+}
+
+RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *task = checked_pick(rq);
+
+	rq->need_resched = false;
+	rq_account(rq, now);
+	if (!rq->curr && task)
+		rq_leave_linux(rq, now);
+	if (unlikely(rq->events.slot))
+		note_switch(rq, task);
+	if (task)
+		task->begun = 1;
+	rq->curr = task;
+	rq_set_budget_timer(rq, now);
+	return task;
+}
+
+const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops)
+{
+	int slow = 0;
+
+	if (ops->admit == admit_all)
+		return NULL;
+	for (const RT_TASK *task = rq->tasks; task; task = task->next) {
+		u64 began = op_begins(rq);
+
+		if (task->state == CORE_DEAD)
+			continue;
+		if (ops->admit(rq, task, task->period, task->relative_deadline))
+			return task;
+		slow = op_begins(rq) - began > rq->policy_ns ? slow + 1 : 0;
+		if (slow == CORE_SLOW_OPS)
+			return task;
+	}
+	return NULL;
 }
 
 static bool good_name(const char *name)

@@ -8,11 +8,14 @@
 
 #include "sched/core.h"
 
+/* In policy.c: from now on, @ops is asked. The tasks are not touched. */
+void core_use(struct rt_rq *rq, const struct rt_sched_ops *ops);
+
 /* Ready or not, as the policy is told. */
 
 static inline void rq_enqueue(struct rt_rq *rq, RT_TASK *task)
 {
-	task->queued = 1;
+	task->queued = CORE_QUEUED;
 	rq->ops->enqueue(rq, task);
 	if (!rq->curr || task == rq->curr ||
 	    READ_ONCE(task->inherited) != CORE_NOTHING_INHERITED || rq->ops->preempts(rq, task, rq->curr))
@@ -23,7 +26,7 @@ static inline void rq_dequeue(struct rt_rq *rq, RT_TASK *task)
 {
 	if (!task->queued)
 		return;
-	task->queued = 0;
+	task->queued = CORE_NOT_QUEUED;
 	rq->ops->dequeue(rq, task);
 	if (task == rq->curr)
 		rq->need_resched = true;

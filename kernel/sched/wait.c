@@ -65,7 +65,7 @@ static bool inherit(RT_TASK *owner)
 	for (struct rt_mtx *mtx = owner->owned; mtx; mtx = mtx->next_owned)
 		if (mtx->waiters.first && sync_urgency(mtx->waiters.first) < best)
 			best = sync_urgency(mtx->waiters.first);
-	if (best == owner->inherited)
+	if (best == READ_ONCE(owner->inherited))
 		return false;
 	set_inherited(owner, best);
 	return true;
@@ -262,19 +262,60 @@ void sync_mbx_destroy(struct rt_mbx *mbx)
 
 /* ---- another policy, other keys ---- */
 
-void sync_refresh(RT_TASK *task, int pass)
+/* Cut the list after its first run, whose members are in order; what follows it. */
+static RT_TASK *cut_run(RT_TASK *run)
+{
+	RT_TASK *rest;
+
+	while (run->wait_next && sync_urgency(run) <= sync_urgency(run->wait_next))
+		run = run->wait_next;
+	rest = run->wait_next;
+	run->wait_next = NULL;
+	return rest;
+}
+
+/* Append runs @a and @b to *@link, merged, @a's first among equals; where the next is to go. */
+static RT_TASK **merge(RT_TASK **link, RT_TASK *a, RT_TASK *b)
+{
+	while (a && b) {
+		RT_TASK **first = sync_urgency(b) < sync_urgency(a) ? &b : &a;
+
+		*link = *first;
+		link = &(*link)->wait_next;
+		*first = *link;
+	}
+	*link = a ?: b;
+	while (*link)
+		link = &(*link)->wait_next;
+	return link;
+}
+
+bool sync_sort(RT_TASK *task, unsigned int change)
 {
 	struct rt_waitq *queue = task->waits_in;
+	RT_TASK **link, *rest;
 
-	if (pass == 0 && task->inherited != CORE_NOTHING_INHERITED) {
-		set_inherited(task, CORE_NOTHING_INHERITED);
-		sync_requeue(task);
-	} else if (pass == 1 && queue) {
-		waitq_remove(task);
-		waitq_insert(queue, task);
-	} else if (pass == 2 && inherit(task)) {
-		follow_change(task);
+	if (!queue || queue->sorted == change)
+		return true;
+	link = &queue->first;
+	rest = queue->first;
+	while (rest) {
+		RT_TASK *a = rest, *b = cut_run(a);
+
+		rest = b ? cut_run(b) : NULL;
+		if (!b && link == &queue->first) {
+			queue->sorted = change;
+			return true;
+		}
+		link = merge(link, a, b);
 	}
+	return false;
+}
+
+void sync_inherit(RT_TASK *task)
+{
+	if (inherit(task))
+		follow_change(task);
 }
 
 /* ---- the end of a wait, and of a task ---- */

@@ -8,6 +8,8 @@
  * Invariants, between calls:
  *  - a task waits in at most one queue (task->waits_in), and is then blocked or dead;
  *  - queues are sorted by sync_urgency(), equal ones in the order they came;
+ *  - from a change of policy until sync_sort() and sync_inherit() are through, queues may be in
+ *    the order of the policy before, and tasks that inherit at all be the most urgent;
  *  - task->inherited is the least urgency value of those that wait for a mutex it owns,
  *    transitively, or CORE_NOTHING_INHERITED.
  *
@@ -41,18 +43,27 @@ bool sync_give_up(RT_TASK *task, int result);
 /** sync_kill - @task is about to die: it waits for nothing, what it owns goes on */
 void sync_kill(RT_TASK *task);
 
-/*
- * sync_refresh - the policy and so all keys have changed
+/**
+ * sync_sort - the policy and so all keys have changed: sort the queue that @task waits in, a step
+ * @task: any
+ * @change: which change of policy it is; each queue is sorted once for it
  *
- * Call it for all tasks with @pass 0, then for all with 1, then for all with SYNC_PASSES - 1.
+ * One pass over the queue, which merges the runs that are sorted, two by two: O(log n) of them, and
+ * the lock need not be held in between. Tasks that come meanwhile make it one or two more.
+ *
+ * Return: whether that is done.
  */
-#define SYNC_PASSES 3
-void sync_refresh(RT_TASK *task, int pass);
+bool sync_sort(RT_TASK *task, unsigned int change);
+
+/** sync_inherit - after all queues are sorted, for each task: work out what it inherits */
+void sync_inherit(RT_TASK *task);
 
 /* The smaller the more urgent. */
 static inline u64 sync_urgency(const RT_TASK *task)
 {
-	return task->key < task->inherited ? task->key : task->inherited;
+	u64 inherited = READ_ONCE(task->inherited);
+
+	return task->key < inherited ? task->key : inherited;
 }
 
 /* The seam to the layer above, which supplies these: each takes the lock of the task's CPU. */

@@ -147,7 +147,9 @@ static void sim_finish(int i)
 	CHECK_EQ(task->max_exec, o->cost);
 }
 
-static void conform_one(const struct rt_sched_ops *ops, sim_rank rank, bool equal_ranks)
+/* @other: a policy of the same rank, which takes turns with @ops; or NULL */
+static void conform_one(const struct rt_sched_ops *ops, const struct rt_sched_ops *other,
+			sim_rank rank, bool equal_ranks)
 {
 	int count = 1 + sim_random(SIM_TASKS), before = SIM_LINUX;
 	bool before_done = false;
@@ -173,7 +175,10 @@ static void conform_one(const struct rt_sched_ops *ops, sim_rank rank, bool equa
 		sim_advance(now);
 		if (before != SIM_LINUX && before_done)
 			sim_finish(before);
+		if (other && sim_random(5) == 0)
+			core_swap(&sim_rq, sim_rq.policy == ops ? other : ops);
 		task = sim_pick();
+		CHECK(!sim_rq.ejected);
 		running = task ? task - sim_task : SIM_LINUX;
 		oracle_tick(count, running, before, before_done, rank);
 		before = running;
@@ -188,18 +193,85 @@ static void conform_one(const struct rt_sched_ops *ops, sim_rank rank, bool equa
 
 static void conform(const struct rt_sched_ops *given, sim_rank rank)
 {
-	struct rt_sched_ops ops;
+	struct rt_sched_ops ops, twin;
 
 	CHECK_EQ(core_complete_ops(&ops, given), 0);
 	CHECK_EQ(ops.init(), 0);
 	sim_seed = 1;
 	for (int set = 0; set < 2000; set++)
-		conform_one(&ops, rank, set % 2);
+		conform_one(&ops, NULL, rank, set % 2);
+	/* The policy comes and goes while tasks run: nobody notices. */
+	twin = ops;
+	for (int set = 0; set < 500; set++)
+		conform_one(&ops, &twin, rank, set % 2);
 }
 
 static void sched_case_conform_fixed_priority(void)
 {
 	conform(&core_fixed_priority, rank_priority);
+}
+
+/* A policy with a queue of its own: the first of the highest priority. */
+static RT_TASK *sim_own_queue[SIM_TASKS];
+static int sim_own_count;
+
+static void sim_own_enqueue(struct rt_rq *rq, RT_TASK *task)
+{
+	CHECK(sim_own_count < SIM_TASKS);
+	sim_own_queue[sim_own_count++] = task;
+}
+
+static int sim_own_place(const RT_TASK *task)
+{
+	int i = 0;
+
+	while (i < sim_own_count && sim_own_queue[i] != task)
+		i++;
+	return i;
+}
+
+static void sim_own_dequeue(struct rt_rq *rq, RT_TASK *task)
+{
+	int i = sim_own_place(task);
+
+	CHECK(i < sim_own_count);
+	for (sim_own_count--; i < sim_own_count; i++)
+		sim_own_queue[i] = sim_own_queue[i + 1];
+}
+
+static void sim_own_detach(struct rt_rq *rq, RT_TASK *task)
+{
+	CHECK_EQ(sim_own_place(task), sim_own_count);
+}
+
+static RT_TASK *sim_own_pick(struct rt_rq *rq)
+{
+	RT_TASK *best = NULL;
+
+	for (int i = 0; i < sim_own_count; i++)
+		if (!best || sim_own_queue[i]->priority < best->priority)
+			best = sim_own_queue[i];
+	return best;
+}
+
+static const struct rt_sched_ops sim_own = {
+	.name = "own", .enqueue = sim_own_enqueue, .dequeue = sim_own_dequeue,
+	.pick = sim_own_pick, .detach = sim_own_detach,
+};
+
+/* It takes turns with the built-in one, and has nothing left of a task that is not its own. */
+static void sched_case_conform_own_queue(void)
+{
+	struct rt_sched_ops own;
+
+	CHECK_EQ(core_complete_ops(&own, &sim_own), 0);
+	sim_seed = 5;
+	for (int set = 0; set < 2000; set++) {
+		sim_own_count = 0;
+		conform_one(&own, &core_fixed_priority, rank_priority, set % 2);
+		core_swap(&sim_rq, &core_fixed_priority);
+		CHECK_EQ(sim_own_count, 0);
+	}
 }
 
 static void sched_case_conform_rm(void)
@@ -1094,6 +1166,24 @@ static RT_TASK *sim_pick_wrong(struct rt_rq *rq)
 	return sim_pick_lie;
 }
 
+static bool sim_pick_none;
+
+static RT_TASK *sim_pick_or_not(struct rt_rq *rq)
+{
+	return sim_pick_none ? NULL : rt_rq_first(rq);
+}
+
+static void sim_enqueue_far(struct rt_rq *rq, RT_TASK *task)
+{
+	rt_rq_add(rq, task, (1ULL << 40) + task->priority);
+}
+
+/* Keys as large as those of deadlines. */
+static const struct rt_sched_ops sim_deadlines = {
+	.name = "deadlines", .enqueue = sim_enqueue_far, .dequeue = rt_rq_remove,
+	.pick = sim_pick_or_not,
+};
+
 static const struct rt_sched_ops sim_backwards = {
 	.name = "backwards", .attach = sim_attach, .detach = sim_detach,
 	.enqueue = sim_enqueue_last_first, .admit = sim_admit_slow,
@@ -1178,6 +1268,223 @@ static void sched_case_liar_is_ejected(void)
 	sim_attached = 0;
 }
 
+/* A task that is ready, and Linux is to run: whether pick says so or enqueue forgot it. */
+static void sched_case_idle_policy_is_ejected(void)
+{
+	struct rt_sched_ops ops;
+	RT_TASK *a, *b;
+
+	CHECK_EQ(core_complete_ops(&ops, &sim_deadlines), 0);
+	sim_reset(&ops);
+	a = sim_add(0, 1);
+	CHECK(!sim_pick());
+	sim_rq.need_resched = true;
+	CHECK(!sim_pick());
+	CHECK(!sim_rq.ejected);		/* nobody is ready */
+	core_wakeup(&sim_rq, a, 0);
+	CHECK(sim_pick() == a);
+	b = sim_add(1, 2);
+	core_wakeup(&sim_rq, b, 0);
+	sim_pick_none = true;
+	core_suspend(&sim_rq, a, true);
+	CHECK(sim_pick() == b);
+	sim_pick_none = false;
+	CHECK(sim_rq.ejected == &ops);
+	CHECK_EQ(strcmp(sim_rq.eject_reason, "picked none though a task is ready"), 0);
+	CHECK(strstr(sim_rq.dump, " priority 2 "));
+	CHECK(sim_rq.ops == &core_fixed_priority);
+}
+
+/* How long each operation of sim_slow takes, and how often it was called. */
+static u64 sim_took[CORE_POLICY_OPS], sim_real;
+static int sim_calls[CORE_POLICY_OPS];
+
+static u64 sim_real_clock(void)
+{
+	return sim_real;
+}
+
+static void sim_take(enum core_policy_op op)
+{
+	sim_calls[op]++;
+	sim_real += sim_took[op];
+}
+
+#define SIM_SLOW(name, op)						\
+static void sim_slow_##name(struct rt_rq *rq, RT_TASK *task)		\
+{									\
+	sim_take(op);							\
+}
+
+SIM_SLOW(attach, CORE_OP_ATTACH)
+SIM_SLOW(detach, CORE_OP_DETACH)
+SIM_SLOW(release, CORE_OP_RELEASE)
+
+static void sim_slow_enqueue(struct rt_rq *rq, RT_TASK *task)
+{
+	sim_take(CORE_OP_ENQUEUE);
+	rt_rq_add(rq, task, task->priority);
+}
+
+static void sim_slow_dequeue(struct rt_rq *rq, RT_TASK *task)
+{
+	sim_take(CORE_OP_DEQUEUE);
+	rt_rq_remove(rq, task);
+}
+
+static RT_TASK *sim_slow_pick(struct rt_rq *rq)
+{
+	sim_take(CORE_OP_PICK);
+	return rt_rq_first(rq);
+}
+
+static bool sim_slow_preempts(struct rt_rq *rq, const RT_TASK *task, const RT_TASK *curr)
+{
+	sim_take(CORE_OP_PREEMPTS);
+	return true;
+}
+
+static int sim_slow_admit(struct rt_rq *rq, const RT_TASK *task, RTIME period, RTIME deadline)
+{
+	sim_take(CORE_OP_ADMIT);
+	return 0;
+}
+
+static int sim_dumps;
+
+static int sim_slow_dump(struct rt_rq *rq, char *buf, int size)
+{
+	sim_dumps++;
+	sim_real += 5000;
+	return 0;
+}
+
+static const struct rt_sched_ops sim_slow = {
+	.name = "slow", .attach = sim_slow_attach, .detach = sim_slow_detach,
+	.release = sim_slow_release, .enqueue = sim_slow_enqueue, .dequeue = sim_slow_dequeue,
+	.pick = sim_slow_pick, .preempts = sim_slow_preempts, .admit = sim_slow_admit,
+	.dump = sim_slow_dump,
+};
+
+/* Two tasks whose jobs pre-empt each other, until the policy is thrown out, or for long. */
+static void sim_run_slow(const struct rt_sched_ops *ops)
+{
+	memset(sim_calls, 0, sizeof(sim_calls));
+	sim_dumps = 0;
+	sim_reset(&core_fixed_priority);
+	sim_rq.clock = sim_real_clock;
+	sim_rq.policy_ns = 1000;
+	core_swap(&sim_rq, ops);
+	for (int i = 0; i < 4; i++)
+		sim_add_periodic(i, 1 + i, 10 * i, 40);
+	for (RTIME now = 0; now < 4000 && !sim_rq.ejected; now++) {
+		sim_advance(now);
+		if (sim_rq.curr && now % 13 == 12)
+			core_wait(&sim_rq, now);
+		sim_pick();
+	}
+}
+
+/* Each operation that takes too long three times in a row has its policy thrown out, by name. */
+static void sched_case_slow_policy_is_ejected(void)
+{
+	struct rt_sched_ops ops;
+	RT_TASK *a;
+
+	CHECK_EQ(core_complete_ops(&ops, &sim_slow), 0);
+	for (int op = 0; op < CORE_POLICY_OPS; op++) {
+		sim_took[op] = 1000;
+		sim_run_slow(&ops);
+		CHECK(!sim_rq.ejected);
+		CHECK_EQ(op, sim_calls[op] > 3 ? op : CORE_OP_DETACH);
+		sim_took[op] = 1001;
+		sim_run_slow(&ops);
+		if (op == CORE_OP_DETACH) {
+			/* Of tasks that die; and the policy goes anyway when all its tasks do. */
+			for (int i = 0; i < 4; i++)
+				core_kill(&sim_rq, &sim_task[i]);
+			sim_pick();
+		}
+		CHECK(sim_rq.ejected == &ops);
+		CHECK_EQ(strncmp(sim_rq.eject_reason, "took too long to ", 17), 0);
+		CHECK(sim_calls[op] >= 3 && sim_calls[op] <= 5);
+		CHECK_EQ(sim_dumps, 0);		/* its own would be slow, too */
+		sim_took[op] = 0;
+	}
+	/* Before it takes over, it is asked about each task: a slow answer is a refusal. */
+	sim_run_slow(&ops);
+	CHECK(!core_admits(&sim_rq, &ops));
+	sim_took[CORE_OP_ADMIT] = 1001;
+	CHECK(core_admits(&sim_rq, &ops));
+	sim_took[CORE_OP_ADMIT] = 0;
+	/* Thrown out for another reason, it may be slow to say what it knows. */
+	CHECK_EQ(core_complete_ops(&ops, &sim_deadlines), 0);
+	ops.dump = sim_slow_dump;
+	sim_run_slow(&ops);
+	a = sim_rq.tasks;
+	core_wakeup(&sim_rq, a, 5000);
+	sim_pick_none = sim_rq.need_resched = true;
+	core_suspend(&sim_rq, a, false);
+	core_wakeup(&sim_rq, a, 5001);
+	sim_pick();
+	sim_pick_none = false;
+	CHECK(sim_rq.ejected == &ops);
+	CHECK_EQ(sim_dumps, 1);
+	CHECK_EQ(sim_rq.dump_ns, 5000);
+	/* One that is exchanged before anybody has picked is noted all the same. */
+	CHECK_EQ(core_complete_ops(&ops, &sim_slow), 0);
+	sim_run_slow(&ops);
+	sim_took[CORE_OP_ENQUEUE] = 1001;
+	for (int i = 0; i < 4; i++) {
+		core_suspend(&sim_rq, &sim_task[i], false);
+		core_wakeup(&sim_rq, &sim_task[i], 5000);
+	}
+	for (int i = 0; i < 4; i++) {
+		core_suspend(&sim_rq, &sim_task[i], false);
+		core_wakeup(&sim_rq, &sim_task[i], 9000);
+	}
+	sim_took[CORE_OP_ENQUEUE] = 0;
+	CHECK(sim_rq.verdict && !sim_rq.ejected);
+	core_swap(&sim_rq, &core_fixed_priority);
+	CHECK(sim_rq.ejected == &ops && !sim_rq.verdict);
+}
+
+/* A policy that runs always the same, while others wait, has so and so long. */
+static void sched_case_starving_policy_is_ejected(void)
+{
+	struct rt_sched_ops liar;
+	RT_TASK *a, *b;
+
+	CHECK_EQ(core_complete_ops(&liar, &sim_liar), 0);
+	for (int starving = 0; starving < 2; starving++) {
+		sim_reset(&core_fixed_priority);
+		sim_rq.clock = sim_real_clock;
+		sim_rq.stall_ns = 1000;
+		core_swap(&sim_rq, &liar);
+		a = sim_add(0, 1);
+		b = sim_add(1, 2);
+		core_wakeup(&sim_rq, a, 0);
+		core_wakeup(&sim_rq, b, 0);
+		sim_pick_lie = a;
+		for (RTIME now = 0; now < 5000; now += 100) {
+			sim_real = 1000000 + now;
+			sim_advance(now);
+			if (!starving && now % 900 == 0)
+				sim_pick_lie = sim_pick_lie == a ? b : a;
+			sim_rq.need_resched = true;
+			sim_pick();
+			if (sim_rq.ejected)
+				break;
+		}
+		CHECK_EQ(!!sim_rq.ejected, starving);
+		if (starving) {
+			CHECK(sim_now >= 1000 && sim_now <= 2000);
+			CHECK(strstr(sim_rq.eject_reason, "waiting for too long"));
+		}
+	}
+	sim_attached = 0;
+}
+
 static void sched_case_bad_policies(void)
 {
 	struct rt_sched_ops full, bad;
@@ -1213,6 +1520,7 @@ static void sched_case_bad_policies(void)
 /* Every case, for whoever runs them. */
 #define SCHED_CASES(do)					\
 	do(sched_case_conform_fixed_priority)		\
+	do(sched_case_conform_own_queue)		\
 	do(sched_case_conform_rm)			\
 	do(sched_case_conform_edf)			\
 	do(sched_case_order_of_events)			\
@@ -1240,4 +1548,7 @@ static void sched_case_bad_policies(void)
 	do(sched_case_swap_policy)			\
 	do(sched_case_admission_refuses)		\
 	do(sched_case_liar_is_ejected)			\
+	do(sched_case_idle_policy_is_ejected)		\
+	do(sched_case_slow_policy_is_ejected)		\
+	do(sched_case_starving_policy_is_ejected)	\
 	do(sched_case_bad_policies)

@@ -208,6 +208,22 @@ static void sync_case_destroy(void)
 	sync_mtx_destroy(&sync_mtx[0]);
 }
 
+/* Another policy, and everything that waits in the order of its keys, as the registry does it. */
+static void sync_swap(const struct rt_sched_ops *ops)
+{
+	static unsigned int change;
+
+	core_swap(&sim_rq, ops);
+	for (RT_TASK *task = sim_rq.tasks; task;)
+		task = core_rekey(&sim_rq, task, 2);
+	change++;
+	for (int i = 0; i < SIM_TASKS; i++)
+		while (!sync_sort(&sim_task[i], change))
+			;
+	for (int i = 0; i < SIM_TASKS; i++)
+		sync_inherit(&sim_task[i]);
+}
+
 /* The urgency under another policy is another. */
 static void sync_case_policy_changes(void)
 {
@@ -223,15 +239,112 @@ static void sync_case_policy_changes(void)
 	b = sync_task(2, 10);
 	CHECK_EQ(sync_lock(b, &sync_mtx[0]), SYNC_WAIT);
 	CHECK(sync_mtx[0].waiters.first == b);
-	core_swap(&sim_rq, &backwards);
-	for (int pass = 0; pass < SYNC_PASSES; pass++)
-		for (int i = 0; i < 3; i++)
-			sync_refresh(&sim_task[i], pass);
+	sync_swap(&backwards);
 	CHECK(sync_mtx[0].waiters.first == a);
 	CHECK_EQ(owner->inherited, a->key);
 	CHECK(a->key < b->key);
 	CHECK(sim_pick() == owner);
 	sim_attached = 0;
+}
+
+/*
+ * A policy is thrown out: until somebody has worked out what tasks inherit under the next one, the
+ * owner of a mutex goes before all others, and not behind them for its keys being large.
+ */
+static void sync_case_ejection_keeps_owners_going(void)
+{
+	struct rt_sched_ops deadlines;
+	RT_TASK *owner, *urgent, *middle;
+
+	CHECK_EQ(core_complete_ops(&deadlines, &sim_deadlines), 0);
+	sync_reset();
+	core_swap(&sim_rq, &deadlines);
+	owner = sync_task(0, 30);
+	CHECK_EQ(sync_lock(owner, &sync_mtx[0]), 0);
+	urgent = sync_task(1, 10);
+	CHECK_EQ(sync_lock(urgent, &sync_mtx[0]), SYNC_WAIT);
+	CHECK_EQ(owner->inherited, urgent->key);
+	middle = sync_task(2, 20);
+	CHECK(sim_pick() == owner);
+	sim_pick_none = true;
+	sim_rq.need_resched = true;
+	CHECK(sim_pick() == owner);
+	sim_pick_none = false;
+	CHECK_EQ(strcmp(sim_rq.ejected->name, "deadlines"), 0);
+	CHECK(sim_rq.ops == &core_fixed_priority);
+	sim_rq.ejected = NULL;
+	sync_swap(&core_fixed_priority);
+	CHECK_EQ(owner->inherited, 10);
+	CHECK_EQ(sync_mtx_unlock(&sync_mtx[0], owner), 0);
+	CHECK(sim_pick() == urgent);
+	core_suspend(&sim_rq, urgent, true);
+	CHECK(sim_pick() == middle);
+}
+
+/* To a policy with a queue of its own all that wait are equal, whatever keys they had before. */
+static void sync_case_own_queue(void)
+{
+	struct rt_sched_ops own;
+	RT_TASK *owner, *waiter[3];
+	static const int priority[] = { 20, 5, 10 };
+
+	CHECK_EQ(core_complete_ops(&own, &sim_own), 0);
+	sync_reset();
+	owner = sync_task(0, 30);
+	CHECK_EQ(sync_lock(owner, &sync_mtx[0]), 0);
+	waiter[0] = sync_task(1, priority[0]);
+	CHECK_EQ(sync_lock(waiter[0], &sync_mtx[0]), SYNC_WAIT);
+	sync_swap(&own);
+	for (int i = 1; i < 3; i++) {
+		waiter[i] = sync_task(1 + i, priority[i]);
+		core_suspend(&sim_rq, owner, false);
+		CHECK_EQ(sync_lock(waiter[i], &sync_mtx[0]), SYNC_WAIT);
+		core_wakeup(&sim_rq, owner, 0);
+	}
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(sync_mtx_unlock(&sync_mtx[0], sync_mtx[0].owner), 0);
+		CHECK(sync_mtx[0].owner == waiter[i]);
+	}
+	CHECK(!sim_rq.verdict);
+	sync_swap(&core_fixed_priority);
+	CHECK_EQ(sim_own_count, 0);
+}
+
+/* However long the queue, and in whatever order: sorted, and equal ones as they were. */
+static void sync_case_sort(void)
+{
+	struct rt_sem sem = { };
+	static RT_TASK many[200];
+
+	sim_seed = 11;
+	for (int count = 1; count <= 200; count = count * 3 / 2 + 1) {
+		int steps = 0, found = 0;
+
+		memset(many, 0, sizeof(many));
+		sem = (struct rt_sem) { };
+		for (int i = 0; i < count; i++) {
+			many[i].inherited = CORE_NOTHING_INHERITED;
+			many[i].id = i;
+			CHECK_EQ(sync_sem_wait(&sem, &many[i]), SYNC_WAIT);
+		}
+		for (int i = 0; i < count; i++)
+			many[i].key = count % 2 ? count - i : (int)sim_random(count / 2 + 1);
+		while (!sync_sort(&many[0], 1))
+			steps++;
+		CHECK(1 << steps <= 4 * count);
+		CHECK_EQ(sem.waiters.sorted, 1);
+		for (RT_TASK *task = sem.waiters.first; task; task = task->wait_next, found++)
+			if (task->wait_next)
+				CHECK(task->key < task->wait_next->key ||
+				      (task->key == task->wait_next->key &&
+				       task->id < task->wait_next->id));
+		CHECK_EQ(found, count);
+		/* For this change it is sorted, whatever has come since. */
+		many[0].key = ~0ULL;
+		CHECK(sync_sort(&many[0], 1));
+		while (!sync_sort(&many[0], 2))
+			;
+	}
 }
 
 static void sync_case_semaphore(void)
@@ -361,7 +474,11 @@ static void sync_check_all(void)
 static void sync_case_random(void)
 {
 	int locked = 0, waited = 0, deadlocks = 0, gave_up = 0;
+	const struct rt_sched_ops *policy[2] = { &core_fixed_priority };
+	struct rt_sched_ops backwards;
 
+	CHECK_EQ(core_complete_ops(&backwards, &sim_backwards), 0);
+	policy[1] = &backwards;
 	sync_reset();
 	sim_seed = 7;
 	for (int i = 0; i < SIM_TASKS; i++)
@@ -370,6 +487,9 @@ static void sync_case_random(void)
 		struct rt_mtx *mtx = &sync_mtx[sim_random(SYNC_MUTEXES)];
 		RT_TASK *task = sim_pick(), *any = &sim_task[sim_random(SIM_TASKS)];
 
+		if (sim_random(50) == 0)
+			sync_swap(policy[sim_random(2)]);
+		task = sim_pick();
 		switch (sim_random(6)) {
 		case 0 ... 2:
 			if (task) {
@@ -400,6 +520,7 @@ static void sync_case_random(void)
 		sync_check_all();
 	}
 	CHECK(locked > 500 && waited > 500 && deadlocks > 100 && gave_up > 100);
+	sim_attached = 0;
 }
 
 /* Every case, for whoever runs them. */
@@ -411,6 +532,9 @@ static void sync_case_random(void)
 	do(sync_case_kill)		\
 	do(sync_case_destroy)		\
 	do(sync_case_policy_changes)	\
+	do(sync_case_ejection_keeps_owners_going)	\
+	do(sync_case_own_queue)		\
+	do(sync_case_sort)		\
 	do(sync_case_semaphore)		\
 	do(sync_case_mailbox)		\
 	do(sync_case_random)

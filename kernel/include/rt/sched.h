@@ -43,6 +43,12 @@ enum rt_analysis {
  * Unless noted, an operation is called with hardware interrupts off and @rq's lock
  * held, possibly out-of-band, so it must be short, must not call Linux, and may call
  * only the rt_rq_* functions below. Tasks handed in belong to @rq's CPU.
+ *
+ * A policy is ejected, and the built-in one takes the CPU over, then all others, if @pick names a
+ * task that is not ready or not of this CPU, or none while one is ready; if one of the operations
+ * takes longer than tactus's parameter policy_us says, three times in a row; or if a ready task
+ * has not been picked for policy_stall_ms. On the CPU that has ejected it, @dump is the last
+ * that is called of it before @exit. It is not made active again.
  */
 struct rt_sched_ops {
 	/** @owner: THIS_MODULE */
@@ -67,7 +73,8 @@ struct rt_sched_ops {
 	/**
 	 * @admit: may @task run with this period and relative deadline beside those
 	 * attached already? 0, or -ENOSPC. Called before the task's parameters change,
-	 * and for all tasks before the policy takes over a CPU.
+	 * and for all tasks before the policy takes over. Parameters that change between
+	 * that and the takeover were admitted by the policy before.
 	 * If omitted: every task is admitted.
 	 */
 	int (*admit)(struct rt_rq *rq, const RT_TASK *task, RTIME period,
@@ -92,7 +99,8 @@ struct rt_sched_ops {
 	void (*attach)(struct rt_rq *rq, RT_TASK *task);
 
 	/**
-	 * @detach: @task is not the policy's any more; it is not ready.
+	 * @detach: @task is not the policy's any more; it is not ready: if it was, @dequeue
+	 * came before, also when another policy takes over.
 	 * If omitted: nothing to forget.
 	 */
 	void (*detach)(struct rt_rq *rq, RT_TASK *task);
@@ -117,9 +125,8 @@ struct rt_sched_ops {
 
 	/**
 	 * @pick: the ready task that should run now, which may be the one that runs; NULL
-	 * if none is ready, for Linux. A policy whose pick returns a task that is not
-	 * ready, or not of this CPU, is ejected: the built-in policy takes the CPU over. So
-	 * is one that takes longer than tactus's parameter policy_us says, three times in a row.
+	 * if none is ready, for Linux. When another policy takes over, it also says in what
+	 * order the tasks are handed on.
 	 * If omitted: rt_rq_first(). Omit both @pick and @dequeue, or neither.
 	 */
 	RT_TASK *(*pick)(struct rt_rq *rq);
@@ -134,6 +141,7 @@ struct rt_sched_ops {
 	/**
 	 * @dump: write the policy's state as text into @buf (@size bytes), for the log
 	 * when the policy is ejected; return the bytes written, no terminating zero.
+	 * Not called of a policy that is ejected for being slow.
 	 * If omitted: the ready queue is listed.
 	 */
 	int (*dump)(struct rt_rq *rq, char *buf, int size);

@@ -15,6 +15,7 @@
 /* Private: tasks that wait, most urgent first. */
 struct rt_waitq {
 	RT_TASK *first;
+	unsigned int sorted;	/* after which change of policy */
 };
 
 /**
