@@ -21,6 +21,9 @@ LINUX_RT_LINUX_LIMIT = 400
 # The cost of a release with 1000 tasks ready beside that with 10.
 GROWTH_LIMIT = 2.0
 EVENT_LIMIT = 50
+# How long a change of policy may keep interrupts off while POLICY_WAITERS tasks wait.
+POLICY_WAITERS = 1000
+POLICY_LIMIT_NS = 50_000
 # In per cent of the CPU: how far Linux's part may be from what admission keeps for it.
 SHARE_TOLERANCE = 2.0
 
@@ -103,6 +106,17 @@ def linux_share(kernel: str = "6.1", ms: int = 300) -> tuple[float, float]:
     return 5.0, 100 * beside / alone
 
 
+def policy_change(kernel: str = "6.1") -> tuple[int, int]:
+    """The greatest lateness, ns, of a timer that fires all the time: while nothing happens, and while
+    a policy comes and goes beside POLICY_WAITERS tasks that wait for one semaphore."""
+    text = _run("cat /sys/module/policy_bench/parameters/results",
+                f"--modules=tactus policy_bench waiters={POLICY_WAITERS}", kernel=kernel)
+    found = {name: int(value) for name, value in (word.split("=") for word in text.split())}
+    if found["fires"] < 500:
+        raise RuntimeError(f"the timer fired {found['fires']} times only")
+    return found["quiet"], found["change"]
+
+
 def event_cost(kernel: str = "6.1") -> float:
     """Instructions that the ring of events takes for each: a switch between two tasks without a
     period notes the one's block and the other's going on."""
@@ -122,6 +136,16 @@ def _run_all(options: argparse.Namespace) -> Iterator[figures.Outcome]:
                           [text] * (abs(share - promised) > SHARE_TOLERANCE))
 
 
+def _run_policy(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    quiet, change = policy_change(options.kernel)
+    text = (f"a change of policy beside {POLICY_WAITERS} tasks that wait: interrupts are off for at"
+            f" most {change} ns ({quiet} ns while nothing changes), {POLICY_LIMIT_NS} ns promised")
+    yield figures.Outcome([{"policy_change_ns": change, "quiet_ns": quiet}], text,
+                          [text] * (change > POLICY_LIMIT_NS))
+
+
 MEASUREMENTS = (figures.Measurement(
+    "policy", "how long a change of policy keeps interrupts off", _run_policy,
+    long={}, where=("kernel",)), figures.Measurement(
     "costs", "instructions of switches, releases and events, and Linux's share", _run_all,
     long={}, where=("kernel",)),)

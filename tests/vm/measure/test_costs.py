@@ -7,7 +7,7 @@ import dataclasses
 
 import pytest
 
-from measure.costs import SHARE_TOLERANCE, Costs, costs, linux_share
+from measure.costs import POLICY_LIMIT_NS, SHARE_TOLERANCE, Costs, costs, linux_share, policy_change
 from measure.lateness import Case, complaints, measure_all
 
 # As in measure/tasks.py.
@@ -28,6 +28,12 @@ def test_complaints_are_made(measured: Costs) -> None:
     worse = {name: value + 100 * (name in ("rt_rt", "linux_rt_linux")) for name, value in
              measured.raw.items()} | {"release_1000": 3 * measured.raw["release_10"]}
     assert len(dataclasses.replace(measured, raw=worse).complaints()) == 3
+
+
+def test_a_change_of_policy_is_soon_over() -> None:
+    """In pieces: with a thousand tasks that wait it was 3 ms in one once."""
+    quiet, change = policy_change()
+    assert quiet < change <= POLICY_LIMIT_NS
 
 
 def test_linux_gets_what_was_promised() -> None:
