@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import gzip
 import re
+import resource
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.ownkernel import LINUX_RACES, Kernel
 
+# A guest that waits for ever uses no CPU time: it has so many times as much of the host's.
+HALTED = 10
 BEGIN, END = "tactus-guest: begin", "tactus-guest: end"
 # Each is a reason to fail even when every test says ok.
 SPLAT = re.compile(
@@ -92,8 +96,11 @@ def between_marks(console: str) -> tuple[list[str], int | None]:
 
 
 def boot(kernel: Kernel, work: Path, files: dict[str, Path], script: str,
-         timeout_s: float, smp: int = 2) -> Boot:
-    """Boot @kernel, run @script in its initrd, power off; `work` keeps initrd and console."""
+         timeout_s: int, smp: int = 2) -> Boot:
+    """Boot @kernel, run @script in its initrd, power off; `work` keeps initrd and console.
+
+    @timeout_s: of CPU time, so that a busy host changes nothing about it.
+    """
     work.mkdir(parents=True, exist_ok=True)
     initrd, console = work / "initrd.gz", work / "console.log"
     write_initrd(initrd, files, script)
@@ -107,7 +114,12 @@ def boot(kernel: Kernel, work: Path, files: dict[str, Path], script: str,
     console.unlink(missing_ok=True)
     timed_out = False
     try:
-        subprocess.run(command, timeout=timeout_s, check=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, timeout=timeout_s * HALTED, stdin=subprocess.DEVNULL,
+                              preexec_fn=lambda: resource.setrlimit(
+                                  resource.RLIMIT_CPU, (timeout_s, timeout_s)))
+        timed_out = done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+        if not timed_out:
+            done.check_returncode()
     except subprocess.TimeoutExpired:
         timed_out = True
     log, status = between_marks(console.read_text(errors="backslashreplace"))

@@ -84,9 +84,9 @@ def test_another_kernel(vm: Vm, crash: bool) -> None:
     assert (INERT in first) == (not crash)
     assert ("sysrq triggered crash" in first) == crash
     assert "second_kernel=1" in second
-    # Its timers tick; the bench ends a run some seconds after the first panic.
+    # Its timers tick, and it comes as far as it can without a disk.
     assert "Switched to clocksource" in second
-    assert crash or "Unable to mount root fs" in second
+    assert "Unable to mount root fs" in second
 
 
 # Functions of the kernel on its way to an end, in which a cli is the CPU's own.

@@ -24,7 +24,10 @@ from .monitor import Monitor
 
 PR_SET_PDEATHSIG = 1     # <linux/prctl.h>
 POLL_S = 0.02
-PANIC_GRACE_S = 5.0
+# A panicked guest is given up when it has printed nothing for so long: of its own CPU time, which a
+# busy host does not shorten, or, for one that has halted, of the host's.
+PANIC_GRACE_CPU_S = 5.0
+PANIC_GRACE_S = 60.0
 
 
 @dataclass
@@ -138,6 +141,31 @@ def _panicked(log: Path) -> bool:
         return False
 
 
+def _cpu_s(pid: int) -> float:
+    """The CPU time that a process has used."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class _Silence:
+    """How long a guest has printed nothing."""
+
+    def __init__(self, log: Path, pid: int) -> None:
+        self._log, self._pid = log, pid
+        self._size = -1
+        self._since = self._cpu_since = 0.0
+
+    def lasts(self) -> bool:
+        """Has it been too long? Counts from the first call, and from each change of the log."""
+        now, cpu, size = time.monotonic(), _cpu_s(self._pid), self._log.stat().st_size
+        if size != self._size:
+            self._size, self._since, self._cpu_since = size, now, cpu
+        return now - self._since > PANIC_GRACE_S or cpu - self._cpu_since > PANIC_GRACE_CPU_S
+
+
 def _tail(text: str, lines: int = 15) -> str:
     return "\n".join(f"  | {line}" for line in text.strip().splitlines()[-lines:])
 
@@ -180,7 +208,7 @@ class _Run:
     def wait(self, qemu: subprocess.Popen[bytes], channel: Channel, monitor: Monitor,
              log: Path) -> None:
         end = time.monotonic() + self.job.timeout_s
-        panic_end: float | None = None
+        silence: _Silence | None = None
         looked = time.monotonic()
         while qemu.poll() is None:
             self.take(channel)
@@ -190,10 +218,10 @@ class _Run:
                 return
             if now - looked > 1.0:
                 looked = now
-                if panic_end is None and _panicked(log):
-                    panic_end = now + PANIC_GRACE_S
-            if panic_end is not None and now > panic_end:
-                return
+                if silence is None and _panicked(log):
+                    silence = _Silence(log, qemu.pid)
+                if silence and silence.lasts():
+                    return
             if self.ready and self.status is None:
                 monitor.nmis(self.job.nmi_hz, now)
             time.sleep(POLL_S)
