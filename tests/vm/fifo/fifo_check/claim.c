@@ -23,7 +23,7 @@ static void not_root(int ctl)
 	CHECK_ERR(open("/dev/rtf/motor", O_RDWR), EACCES);
 }
 
-void test_names(void)
+static void test_names(void)
 {
 	char name[80];
 	struct stat st;
@@ -74,7 +74,7 @@ void test_names(void)
 	expect(fd, "new");
 }
 
-void test_control(void)
+static void test_control(void)
 {
 	uint32_t number;
 	struct stat st;
@@ -144,7 +144,7 @@ static void *map_it(int fd, struct rtf_layout *l)
 	return mmap(NULL, map_bytes(l), PROT_READ, MAP_SHARED, fd, 0);
 }
 
-void test_claim(void)
+static void test_claim(void)
 {
 	struct rtf_layout l;
 	struct rtf_consume c = { 0, 0 };
@@ -211,7 +211,7 @@ void test_claim(void)
 }
 
 /* A long stream, read where it lies, in one piece each time. */
-void test_mapped(void)
+static void test_mapped(void)
 {
 	struct rtf_layout l;
 	struct rtf_consume c;
@@ -261,7 +261,7 @@ void test_mapped(void)
 }
 
 /* Overwritten while they are read, records are known to be void; the others are whole. */
-void test_mapped_overwritten(void)
+static void test_mapped_overwritten(void)
 {
 	struct rtf_layout l;
 	const struct rtf_map *map;
@@ -307,3 +307,8 @@ void test_mapped_overwritten(void)
 	CHECK(whole > 1000);
 	CHECK(stale > 0);
 }
+
+const struct test claim_tests[] = {
+	TEST(names), TEST(control), TEST(claim), TEST(mapped), TEST(mapped_overwritten),
+	{}
+};

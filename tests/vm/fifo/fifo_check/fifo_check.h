@@ -33,6 +33,17 @@
 
 extern const char *test_name;
 
+/* A case. Each file has a table of its own, SUBJECT_tests, that ends with an empty one. */
+struct test {
+	const char *name;
+	void (*fn)(void);
+};
+
+#define TEST(name) { #name, test_##name }
+
+extern const struct test create_tests[], bytes_tests[], sleep_tests[], destroy_tests[], handler_tests[], resize_tests[],
+	ioctl_tests[], memory_tests[], stream_tests[], modules_tests[], records_tests[], claim_tests[];
+
 #define FAIL(...)							\
 	do {								\
 		printf("not ok %s: line %d: ", test_name, __LINE__);	\
@@ -187,6 +198,20 @@ static inline void joined(pid_t pid)
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		_exit(1);	/* it has said why, or crashed */
+}
+
+/* For child(): writes that wait for room. */
+static inline void write_60(int fd)
+{
+	char bytes[60];
+
+	memset(bytes, 'w', sizeof(bytes));
+	CHECK_EQ(write(fd, bytes, 60), 60);
+}
+
+static inline void write_10(int fd)
+{
+	CHECK_EQ(write(fd, "0123456789", 10), 10);
 }
 
 static inline uint8_t stream_byte(uint32_t k)

@@ -16,7 +16,7 @@ static void nobody(int fd)
 	CHECK_ERR(ioctl(fd, RTF_IOC_RECORD, &record), EPERM);
 }
 
-void test_records(void)
+static void test_records(void)
 {
 	static const char *const all[] = { "linux", "irq", "task" };
 	uint32_t record;
@@ -91,7 +91,7 @@ void test_records(void)
 }
 
 /* Faults in the middle of records, both ways: no part of one is lost or handed over. */
-void test_records_whole(void)
+static void test_records_whole(void)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	char *mem = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -129,7 +129,7 @@ void test_records_whole(void)
 }
 
 /* Half of a record is never overwritten, nor what is left of one read. */
-void test_records_overwritten(void)
+static void test_records_overwritten(void)
 {
 	char bytes[64], *at;
 	int fd, i, last = -1, lost;
@@ -166,7 +166,7 @@ void test_records_overwritten(void)
 	CHECK_EQ(stats_of(fd).used_out % 8, 0);
 }
 
-void test_filter(void)
+static void test_filter(void)
 {
 	char big[300], *volatile nowhere = NULL;
 	int fd;
@@ -214,7 +214,7 @@ static void pause_for_ever(int fd)
 }
 
 /* Who opens for writing is told of, once, however many use it; and can be refused. */
-void test_watch(void)
+static void test_watch(void)
 {
 	int before, fd, copy;
 	pid_t pid;
@@ -279,7 +279,7 @@ static void write_500(int fd)
 }
 
 /* The RT side answers each write before it returns, from the handler alone. */
-void test_rt_handler(void)
+static void test_rt_handler(void)
 {
 	int fd, i;
 
@@ -324,3 +324,9 @@ void test_rt_handler(void)
 	CHECK_ERR(read(fd, (char[1]){}, 1), EAGAIN);
 	CHECK_EQ(rt("rtdata"), 0);
 }
+
+const struct test records_tests[] = {
+	TEST(records), TEST(records_whole), TEST(records_overwritten), TEST(filter),
+	TEST(watch), TEST(rt_handler),
+	{}
+};
