@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fakes import PACKAGE
 
 from tactus import cli, curves
 from tactus.commands.record import Output
@@ -151,5 +152,6 @@ shown = scope.Scope(Fields.parse("k:u4"), "", 100)
 shown.add(iter([(k,) for k in range(100)]))
 scope.live(shown, iter([None, None]))
 """], capture_output=True, text=True, check=True,
-                          env=os.environ | {"FORCE_COLOR": "1", "TERM": "xterm"})
+                          env=os.environ | {"FORCE_COLOR": "1", "TERM": "xterm",
+                                            "PYTHONPATH": str(PACKAGE)})
     assert rich and "k  99  [0 … 99]" in done.stdout

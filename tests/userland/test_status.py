@@ -31,7 +31,7 @@ def test_active(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -> Non
     fill(machine)
     assert cli.main(["status"], machine) == 0
     assert capsys.readouterr().out == """\
-tactus is active on 6.1.0-fake-amd64
+OK: tactus is active on 6.1.0-fake-amd64
 CPUs: 0-1
 mode: pipeline
 timer: lapic

@@ -44,10 +44,22 @@ def left(trial: str) -> str:
     return f"{trial.split()[-1]} s left; say `tactus keep` to go on"
 
 
+def verdict(status: Status) -> str:
+    """The first word on the first line: is all well?"""
+    if status.state != "active":
+        return "OFF"
+    missed = [str(row["name"]) for row in status.tasks if int(row.get("overruns", 0))]
+    stopped = [str(row["name"]) for row in status.tasks
+               if row.get("state") in ("stopped", "faulted")]
+    if stopped:
+        return f"STOPPED ({', '.join(stopped)})"
+    return f"OVERRUNS ({', '.join(missed)})" if missed else "OK"
+
+
 def human(status: Status) -> str:
     if status.state == "not loaded":
         return "tactus is not loaded"
-    lines = [f"tactus is {status.state} on {status.kernel}"]
+    lines = [f"{verdict(status)}: tactus is {status.state} on {status.kernel}"]
     if status.cpus:
         lines.append(f"CPUs: {status.cpus}")
     lines += [f"{name}: {value}" for name, value in (
