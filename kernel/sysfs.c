@@ -93,6 +93,11 @@ static ssize_t timer_show(char *buf)
 	return sysfs_emit(buf, "%s\n", rt_timer_name());
 }
 
+static ssize_t clock_show(char *buf)
+{
+	return sysfs_emit(buf, "%s\n", pl_hosted() ? "monotonic" : pl_clock_name());
+}
+
 static ssize_t idle_show(char *buf)
 {
 	return sysfs_emit(buf, "%s\n", pl_hosted() ? "unchanged" : pl_idle_name());
@@ -120,6 +125,7 @@ static struct status_file files[] = {
 	STATUS_FILE(texts, pl_texts_show),
 	STATUS_FILE(cpus, cpus_show),
 	STATUS_FILE(timer, timer_show),
+	STATUS_FILE(clock, clock_show),
 	STATUS_FILE(idle, idle_show),
 	STATUS_FILE(pipeline, pl_stats_show),
 	STATUS_FILE(irqs, pl_lines_show),

@@ -83,8 +83,9 @@ ssize_t pl_slots_read(char *buf, loff_t offset, size_t count);
  */
 ssize_t pl_texts_show(char *buf);
 
-/* One word each for the status: the one-shot device in use, and how this machine idles. */
+/* One word each for the status: one-shot device; clock, tsc or tsc-unstable; how the CPUs idle. */
 const char *pl_timer_name(void);
+const char *pl_clock_name(void);
 const char *pl_idle_name(void);
 
 /**

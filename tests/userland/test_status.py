@@ -12,7 +12,7 @@ FILES = {
     "state": "active", "mode": "pipeline", "kernel": "6.1.0-fake-amd64", "since_ns": "1500000000",
     "pause_ns": "40250", "pipeline": "cpu\tdirect\tlogged\n0\t100\t7\n1\t90\t0\n",
     "slots": "cli=364 cli_hard=13 sti=420 save_fl=431 irq=15 exc=16 misc=4", "cpus": "0-1",
-    "timer": "lapic", "policy": "rm",
+    "timer": "lapic", "clock": "tsc", "policy": "rm",
     "tasks": "name\tcpu\tpriority\tperiod_ns\tstate\treleases\toverruns\tmax_late_ns\n"
              "metronome\t0\t1\t1000000\twaiting\t3000\t0\t412\n"
              "tap\t0\t20\t0\tsuspended\t7\t0\t-5\n",
@@ -35,6 +35,7 @@ OK: tactus is active on 6.1.0-fake-amd64
 CPUs: 0-1
 mode: pipeline
 timer: lapic
+clock: tsc
 policy: rm
 since: 1.500 s after boot
 slots: 364 cli, 13 cli_hard, 420 sti, 431 save_fl, 15 irq, 16 exc, 4 misc

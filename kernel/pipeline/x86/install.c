@@ -20,7 +20,6 @@
 #include <linux/sysfs.h>
 #include <asm/apic.h>
 #include <asm/irq_vectors.h>
-#include "compat/compat.h"
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
@@ -31,6 +30,7 @@
 #include "pipeline/x86/idle.h"
 #include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lines.h"
+#include "pipeline/x86/machine.h"
 #include "pipeline/x86/patch/nmigate.h"
 #include "pipeline/x86/irq/oneshot.h"
 #include "pipeline/x86/patch/patchers.h"
@@ -43,19 +43,6 @@
 static u64 active_since_ns;
 
 /* ---- checks ---- */
-
-static int check_kernel(void)
-{
-	if (!IS_ENABLED(CONFIG_PARAVIRT_XXL))
-		return pl_refuse("this kernel is built without CONFIG_PARAVIRT_XXL, so its cli and sti cannot be found");
-	if (boot_cpu_has(X86_FEATURE_XENPV))
-		return pl_refuse("this is a Xen PV guest, whose interrupts are the hypervisor's");
-	if (compat_fred_enabled())
-		return pl_refuse("this CPU delivers interrupts by FRED, which is not handled yet");
-	if (pl_core_abi != PL_CORE_ABI)
-		return pl_refuse("the resident tactus_core is of another version; reboot to replace it");
-	return 0;
-}
 
 static int check_ticks(void)
 {
@@ -160,10 +147,12 @@ static const struct step {
 	void (*stop)(void);
 	bool locked, looks;
 } steps[] = {
-	{ check_kernel, .looks = true },
+	{ pl_machine_check, .looks = true },
 	{ pl_symbols_init, .looks = true },
+	{ pl_machine_find_clock, .looks = true },
 	{ pl_idle_find, .looks = true },
 	{ find_apic, .looks = true },
+	{ pl_machine_check_apic, .looks = true },
 	{ pl_apichook_find, pl_apichook_forget, .looks = true },
 	{ pl_fault_find, .looks = true },
 	{ pl_lines_find, pl_lines_exit, .looks = true },

@@ -57,6 +57,11 @@ EDITS: dict[str, dict[str, str]] = {
         "/* ---- install, remove ---- */\n": "#include <linux/delay.h>\n",
         "\terr = pl_switch_over(false);\n": "\tmsleep(3000);\n\terr = pl_switch_over(false);\n",
     },
+    # The kernel is said to have been built in another way.
+    "config_cfi": {"#define CLOCK_WAIT_MS 5000\n":
+                   "#undef CONFIG_CFI\n#define CONFIG_CFI 1\n#define CLOCK_WAIT_MS 5000\n"},
+    "config_kvm": {"#define CLOCK_WAIT_MS 5000\n":
+                   "#undef CONFIG_KVM\n#define CONFIG_KVM 1\n#define CLOCK_WAIT_MS 5000\n"},
     # KVM's modules get a soft cli like all others.
     "soft_kvm": {'\treturn mod && strstarts(mod->name, "kvm");': "\treturn false;"},
     # Linux does not find logged interrupts in the APIC.

@@ -18,7 +18,6 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <asm/irq_vectors.h>
-#include <asm/tsc.h>
 #include "compat/compat.h"
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/control.h"
@@ -144,11 +143,6 @@ static int client_oneshot(struct clock_event_device *dev)
 
 int pl_oneshot_find(const char *name)
 {
-	if (!tsc_khz) {
-		pr_err("refused: the TSC's frequency is not known; nothing was changed\n");
-		return -EOPNOTSUPP;
-	}
-	pl_tsc_init(tsc_khz);
 	lapic = pl_lapic_find();
 	if (!lapic)
 		return -EOPNOTSUPP;

@@ -22,6 +22,7 @@ class Status:
     slots: dict[str, int] = field(default_factory=dict)
     cpus: str | None = None
     timer: str | None = None
+    clock: str | None = None  # "tsc"; "tsc-unstable": Linux has found since that it is none
     policy: str | None = None
     trial: str | None = None  # "none", "running SECONDS", "kept", "ended"
     pipeline: list[Row] = field(default_factory=list)
@@ -75,7 +76,8 @@ def read(root: Path) -> Status:
         state=state, mode=text("mode"), kernel=text("kernel"),
         since_ns=int(since) if since else None, pause_ns=int(pause) if pause else None,
         slots=parse_counts(text("slots") or ""), cpus=text("cpus"), timer=text("timer"),
-        policy=text("policy"), trial=text("trial"), pipeline=parse_table(text("pipeline") or ""),
+        clock=text("clock"), policy=text("policy"), trial=text("trial"),
+        pipeline=parse_table(text("pipeline") or ""),
         tasks=parse_table(text("tasks") or ""), irqs=parse_table(text("irqs") or ""),
         fifos=None if fifos is None else parse_table(fifos),
     )

@@ -63,7 +63,8 @@ def human(status: Status) -> str:
     if status.cpus:
         lines.append(f"CPUs: {status.cpus}")
     lines += [f"{name}: {value}" for name, value in (
-        ("mode", status.mode), ("timer", status.timer), ("policy", status.policy)) if value]
+        ("mode", status.mode), ("timer", status.timer), ("clock", status.clock),
+        ("policy", status.policy)) if value]
     if status.trial and status.trial != "none":
         lines.append(f"trial: {TRIAL.get(status.trial) or left(status.trial)}")
     if status.since_ns is not None:
