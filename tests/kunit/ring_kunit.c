@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit: the FIFOs' ring in the kernel's own memory model: real barriers, real
- * vmalloc, and an RT end that is a thread with interrupts off while it is inside
- * of an operation, waited for by interrupting every CPU, as rtfifo does.
+ * KUnit: the FIFOs' ring in the kernel's own memory model: the host's cases, and both ends at once
+ * with real barriers, real vmalloc, and an RT end that is a thread with interrupts off while it is
+ * inside of an operation, waited for by interrupting every CPU, as rtfifo does.
  */
-#include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/kthread.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/prandom.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/vmalloc.h>
-#include "../rtfifo/ring.c"
+#include "tests/kunit/cases.h"
+#include "rtfifo/ring.c"
+
+/* Fewer than on the host: kernels with checkers are slow, above all in an emulator. */
+#define RING_CASE_SIZE 7
+#define RING_CASE_STEPS 5000
+#define RING_CASE_RECORDS 16
+#define RING_CASE_RECORD_STEPS 50
+#define ring_case_alloc(n) kmalloc(n, GFP_KERNEL | __GFP_NOFAIL)
+#define ring_case_free kfree
+#include "tests/unit/ring_cases.h"
 
 #define STREAM_BYTES 300000u
 
@@ -59,74 +69,6 @@ static struct rig *rig_new(struct kunit *test, u32 size)
 	ring_init(&g->ring, &g->ix, buf);
 	init_completion(&g->done);
 	return g;
-}
-
-static void lines_are_apart(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, offsetof(struct ring_index, head) / RING_LINE_BYTES,
-			offsetof(struct ring_index, want_free) / RING_LINE_BYTES);
-	KUNIT_EXPECT_EQ(test, offsetof(struct ring_index, tail) / RING_LINE_BYTES,
-			offsetof(struct ring_index, want_used) / RING_LINE_BYTES);
-	KUNIT_EXPECT_NE(test, offsetof(struct ring_index, head) / RING_LINE_BYTES,
-			offsetof(struct ring_index, tail) / RING_LINE_BYTES);
-}
-
-static void holds_exactly_its_size(struct kunit *test)
-{
-	static const u32 sizes[] = { 1, 2, 3, 63, 64, 65, 4000, 4095, 4096, 4097 };
-	u8 *bytes = kunit_kzalloc(test, 8192, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bytes);
-	for (int i = 0; i < ARRAY_SIZE(sizes); i++) {
-		struct rig *g = rig_new(test, sizes[i]);
-		int size = sizes[i];
-
-		KUNIT_EXPECT_EQ(test, ring_put(&g->ring, bytes, size + 1), -ENOSPC);
-		KUNIT_EXPECT_EQ(test, ring_get(&g->ring, bytes, 1), -EAGAIN);
-		KUNIT_EXPECT_EQ(test, ring_put(&g->ring, bytes, size), size);
-		KUNIT_EXPECT_EQ(test, ring_put(&g->ring, bytes, 1), -ENOSPC);
-		KUNIT_EXPECT_EQ(test, ring_free(&g->ring), 0U);
-		KUNIT_EXPECT_EQ(test, ring_get(&g->ring, bytes, size + 1), -EAGAIN);
-		KUNIT_EXPECT_EQ(test, ring_get(&g->ring, bytes, size), size);
-		KUNIT_EXPECT_EQ(test, ring_used(&g->ring), 0U);
-		KUNIT_EXPECT_EQ(test, g->ring.refused, 2ULL);
-		buf_del(g->ring.buf);
-	}
-}
-
-/* Lengths of all kinds through the wrap of buffer and indices. */
-static void keeps_bytes_in_order(struct kunit *test)
-{
-	struct rig *g = rig_new(test, 5000);
-	u8 *bytes = kunit_kzalloc(test, 5000, GFP_KERNEL);
-	struct rnd_state rnd;
-	u32 put = 0, got = 0;
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bytes);
-	prandom_seed_state(&rnd, 1997);
-	while (got < 1000000) {
-		u32 n = prandom_u32_state(&rnd) % 5000;
-
-		for (u32 i = 0; i < n; i++)
-			bytes[i] = stream_byte(put + i);
-		if (n <= 5000 - (put - got)) {
-			KUNIT_ASSERT_EQ(test, ring_put(&g->ring, bytes, n), (int)n);
-			put += n;
-		} else {
-			KUNIT_ASSERT_EQ(test, ring_put(&g->ring, bytes, n), -ENOSPC);
-		}
-		n = prandom_u32_state(&rnd) % 5000;
-		if (n > put - got) {
-			KUNIT_ASSERT_EQ(test, ring_get(&g->ring, bytes, n), -EAGAIN);
-			continue;
-		}
-		KUNIT_ASSERT_EQ(test, ring_get(&g->ring, bytes, n), (int)n);
-		for (u32 i = 0; i < n; i++)
-			KUNIT_ASSERT_EQ(test, bytes[i], stream_byte(got + i));
-		got += n;
-	}
-	KUNIT_EXPECT_LT(test, g->ix.head, RING_INDEX_START);	/* it did wrap */
-	buf_del(g->ring.buf);
 }
 
 static void answer(void *unused)
@@ -261,10 +203,10 @@ static void resizes_while_rt_gets(struct kunit *test)
 	buf_del(g->ring.buf);
 }
 
+RING_CASES(CASE)
+
 static struct kunit_case ring_cases[] = {
-	KUNIT_CASE(lines_are_apart),
-	KUNIT_CASE(holds_exactly_its_size),
-	KUNIT_CASE(keeps_bytes_in_order),
+	RING_CASES(RUN)
 	KUNIT_CASE(resizes_while_rt_puts),
 	KUNIT_CASE(resizes_while_rt_gets),
 	{}
