@@ -16,6 +16,7 @@
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "exec/cpu.h"
+#include "selftest.h"
 #include "sysfs.h"
 #include "trial.h"
 
@@ -120,13 +121,19 @@ static void tell_inert(void)
 }
 
 /* Context: Linux process; may sleep. */
+static void end_life(void)
+{
+	while (switch_off())
+		msleep(UNLOAD_RETRY_MS);
+	tell_inert();
+}
+
+/* Context: Linux process; may sleep. */
 static void end_trial(void)
 {
 	pr_warn("the trial of %u s is over and nobody said keep: switching off, RT code stops\n",
 		trial_s);
-	while (switch_off())
-		msleep(UNLOAD_RETRY_MS);
-	tell_inert();
+	end_life();
 }
 
 /* A rebooting or kexec'ing kernel wants its interrupts back; RT code ends here. */
@@ -221,9 +228,15 @@ static int __init tactus_init(void)
 	if (err)
 		goto err_exec;
 	on = true;
-	err = rt_sysfs_init();
+	err = rt_selftest();
 	if (err)
 		goto err_switch_off;
+	err = rt_selftest_watch(end_life);
+	if (err)
+		goto err_switch_off;
+	err = rt_sysfs_init();
+	if (err)
+		goto err_selftest;
 	err = rt_trial_start(trial_s, end_trial);
 	if (err)
 		goto err_sysfs;
@@ -238,9 +251,12 @@ static int __init tactus_init(void)
 
 err_sysfs:
 	rt_sysfs_exit();
+err_selftest:
+	rt_selftest_ignore();
 err_switch_off:
 	while (switch_off())
 		msleep(UNLOAD_RETRY_MS);
+	rt_selftest_end();
 err_exec:
 	rt_exec_exit();
 	return err;
@@ -259,12 +275,14 @@ static void __exit tactus_exit(void)
 	unregister_reboot_notifier(&reboot_notifier);
 	unregister_pm_notifier(&sleep_notifier);
 	rt_sysfs_exit();
+	rt_selftest_ignore();
 	if (on) {
 		/* Too late to refuse: stay until whoever changed a slot has changed it back. */
 		while (switch_off())
 			msleep(UNLOAD_RETRY_MS);
 		tell_inert();
 	}
+	rt_selftest_end();
 	rt_exec_exit();
 }
 

@@ -96,6 +96,29 @@ const char *pl_idle_name(void);
  */
 ssize_t pl_lines_show(char *buf);
 
+/** pl_logged - does an interrupt wait for Linux on this CPU? Context: any. */
+bool pl_logged(void);
+
+/**
+ * pl_ipi_test - does an RT IPI arrive at this CPU? What it asks for is done as well.
+ * @self: send it from here
+ * @ready: set when it may be sent, from another CPU, by pl_ipi(); if not @self
+ * @more: is there time left? Called with @arg, hardware interrupts off
+ *
+ * The timer comes on the same vector: it is silent meanwhile.
+ *
+ * Context: Linux, any but NMI.
+ * Return: 0, -EIO, or -EAGAIN: a shot had just been fired.
+ */
+int pl_ipi_test(bool self, bool *ready, bool (*more)(void *arg), void *arg);
+
+/**
+ * pl_kick_posts - have each CPU look for posts, in case that it lost the interrupt that says so
+ *
+ * Context: Linux process; may sleep.
+ */
+void pl_kick_posts(void);
+
 /**
  * pl_hosted_start - run RT code from Linux's interrupts from now on
  * @client: the executive's entries

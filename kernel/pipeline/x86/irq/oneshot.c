@@ -82,6 +82,16 @@ void pl_oneshot_arm(u64 when)
 		program(t);
 }
 
+void pl_oneshot_pause(void)
+{
+	lapic->disarm();
+}
+
+void pl_oneshot_resume(void)
+{
+	program(this_cpu_ptr(&oneshot));
+}
+
 bool pl_oneshot_due(void)
 {
 	struct oneshot *t = this_cpu_ptr(&oneshot);
@@ -239,5 +249,8 @@ void pl_oneshot_release(void)
 	if (t->shot == pit)
 		pl_pit_release();
 	t->shot = lapic;
+	/* Whatever became of Linux's last event, Linux is to look at its timers afresh. */
+	if (!clockevent_state_oneshot_stopped(dev))
+		t->linux_next = 0;
 	program(t);
 }

@@ -67,6 +67,13 @@ void pl_oneshot_arm(u64 when);
  */
 void pl_oneshot_use_vector(void *vector);
 
+/** pl_oneshot_pause, pl_oneshot_resume - no shots of the APIC's timer between these
+ *
+ * Context: any, hardware interrupts off from one to the other; the pipeline is on.
+ */
+void pl_oneshot_pause(void);
+void pl_oneshot_resume(void);
+
 /**
  * pl_oneshot_due - the timer's interrupt arrived; calls pl_client.timer() if RT's event is due
  *

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A first boot that cannot hurt: the dry run, and the life on trial."""
+"""A first boot that cannot hurt: the dry run, the life on trial, the self-test."""
 
 from __future__ import annotations
 
@@ -86,3 +86,46 @@ def test_a_trial_that_is_too_long_is_refused(vm: Vm) -> None:
     done = vm("modprobe tactus trial_s=86401", with_modules="tactus", icount=True)
     assert done.status != 0
     assert "refused: trial_s=86401 is too long; it must be 0 to 86400" in done.console
+
+
+FAULT = "modprobe tactus_core; modprobe boot_fault what={what} cpu={cpu} || exit 3; "
+HEALTHY = ("taskset $((1 << {cpu})) sleep 0.1; rmmod boot_fault; modprobe tactus || exit 5; "
+           "cat /sys/kernel/tactus/state; rmmod tactus")
+MISSING = {
+    "shot": "the shot of an RT timer",
+    "tick": "the shot of a timer of Linux's",
+    "ipi": "an RT interrupt from another CPU",
+    "replay": "the replay of an interrupt that came while Linux was stalled",
+}
+
+
+@pytest.mark.parametrize("what, cpu, kernel", [
+    ("shot", 1, "6.1"), *(pytest.param(*words, marks=slow) for words in [
+        ("tick", 1, "6.1"), ("ipi", 1, "6.1"), ("replay", 1, "6.1"), ("ipi", 0, "6.1"),
+        ("shot", 0, "6.12"), ("shot", 1, "7")])])
+def test_what_does_not_arrive_switches_it_off_again(vm: Vm, what: str, cpu: int,
+                                                    kernel: str) -> None:
+    """One sentence names the CPU and what was missing, loading fails, Linux lives on, and without the
+    fault it can be loaded."""
+    skip_without_chroot((kernel, "cloud"))
+    done = vm(FAULT.format(what=what, cpu=cpu) + "modprobe tactus && exit 4; "
+              "ls /sys/kernel/tactus; " + HEALTHY.format(cpu=cpu), kernel=kernel,
+              with_modules="tactus boot_fault", smp=2, icount=True)
+    assert done.status == 0, done.stdout + done.stderr
+    assert done.stdout == "active\n"
+    assert "Input/output error" in done.stderr
+    assert (f"tactus: self-test failed: CPU {cpu} did not get {MISSING[what]} within 50 ms; "
+            "everything is switched off again") in done.console
+
+
+def test_a_cpu_that_comes_is_tested(vm: Vm) -> None:
+    """It does not come, and everything is switched off; without the fault it comes."""
+    online = "/sys/devices/system/cpu/cpu1/online"
+    done = vm(f"echo 0 > {online}; modprobe tactus_core; "
+              "modprobe boot_fault what=shot cpu=1; modprobe tactus || exit 3; "
+              f"echo 1 > {online}; sleep 0.1; cat {online} /sys/kernel/tactus/state; "
+              "rmmod tactus boot_fault; modprobe tactus; "
+              f"echo 1 > {online}; cat {online} /sys/kernel/tactus/state",
+              with_modules="tactus boot_fault", smp=2, icount=True)
+    assert done.stdout == "0\ninert\n1\nactive\n", done.stdout + done.stderr
+    assert "self-test failed: CPU 1 did not get the shot of an RT timer" in done.console
