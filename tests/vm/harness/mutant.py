@@ -40,7 +40,7 @@ EDITS: dict[str, dict[str, str]] = {
     },
     # What waits at the switch-off stays where it is.
     "no_hand_over": {
-        "\t\tpl_leave_cpu();\n\t\tpl_hand_over();\n": "\t\tpl_leave_cpu();\n",
+        "\t\tpl_leave_cpu(NULL);\n\t\tpl_hand_over();\n": "\t\tpl_leave_cpu(NULL);\n",
     },
     # An NMI leaves Linux unstalled, whatever it interrupted.
     "nmi_unstalls": {
