@@ -124,6 +124,15 @@ comma       := ,
 unit: $(UNIT_TESTS:%=build/unit/%.passed)
 	@echo "unit: $(words $(UNIT_TESTS)) programs passed"
 
+# The oracle of budgets about 10^5 random sets under either policy: some ten seconds.
+.PHONY: unit-long
+unit-long:
+	@mkdir -p build/unit
+	@$(CC) $(UNIT_CFLAGS) -O2 -DBUDGET_SETS=100000 -fsanitize=address,undefined \
+		-fno-sanitize-recover=all -o build/unit/sched_long tests/unit/test_sched.c
+	@build/unit/sched_long
+	@echo "unit-long: passed"
+
 build/unit/%: test_%.c
 	@mkdir -p build/unit
 	@$(CC) $(UNIT_CFLAGS) -fsanitize=$(call sanitizers,$*) -MMD -MP -MF $@.d -o $@ $< -lpthread -lm
@@ -196,7 +205,7 @@ help:
 	@echo 'make deb              Debian packages, into out/deb'
 	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'
 	@echo 'make check            static checks: checkpatch, sparse, coccinelle, clang, ruff, mypy and more'
-	@echo 'make unit             host unit tests under sanitizers'
+	@echo 'make unit             host unit tests under sanitizers; make unit-long: 10^5 sets of tasks'
 	@echo 'make analysis         what `tactus analyze` computes with'
 	@echo 'make tapfile          what `tactus tap` checks parameter files with'
 	@echo 'make fuzz             random input to what reads MIDI and parameter files (FUZZ_RUNS=N)'

@@ -103,8 +103,11 @@ static int call_make_sporadic(struct rt_rq *rq, struct rt_call *call)
 int rt_task_make_sporadic(RT_TASK *task, RTIME interval)
 {
 	struct rt_call call = { .task = task, .fn = call_make_sporadic, .period = interval };
+	int error = core_check_sporadic(interval) ?: do_admitted_call(&call, with_period);
 
-	return core_check_sporadic(interval) ?: do_admitted_call(&call, with_period);
+	if (!error)
+		rt_idle_look_later();
+	return error;
 }
 EXPORT_SYMBOL_GPL(rt_task_make_sporadic);
 
@@ -157,14 +160,27 @@ EXPORT_SYMBOL_GPL(rt_task_suspend);
 
 static int call_wakeup(struct rt_rq *rq, struct rt_call *call)
 {
-	core_wakeup(rq, call->task, pl_clock());
+	return core_wakeup(rq, call->task, pl_clock());
+}
+
+static int call_wake_stopped(struct rt_rq *rq, struct rt_call *call)
+{
+	int error = core_wakeup(rq, call->task, pl_clock());
+
+	if (error == -EAGAIN)
+		core_wake_stopped(rq, call->task, pl_clock(), call->by_linux);
 	return 0;
 }
 
 int rt_task_wakeup(RT_TASK *task)
 {
 	struct rt_call call = { .task = task, .fn = call_wakeup };
+	int error = rt_call(&call);
 
+	if (likely(error != -EAGAIN))
+		return error;
+	call.fn = call_wake_stopped;
+	call.by_linux = !pl_oob() && in_task();
 	return rt_call(&call);
 }
 EXPORT_SYMBOL_GPL(rt_task_wakeup);

@@ -79,6 +79,22 @@ void sync_requeue(RT_TASK *task)
 	hardunlock(&cpu->lock);
 }
 
+void sync_settle(RT_TASK *task)
+{
+	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
+	bool before;
+
+	hardlock(&cpu->lock);
+	before = cpu->rq.need_resched;
+	core_budget_settle(&cpu->rq, task, pl_clock());
+	/* The end of a throttling is for its own CPU to arm. */
+	if (cpu != this_cpu_ptr(&rt_cpus) && timerq_early(&cpu->rq.timers))
+		rt_exec_poke(cpu->rq.cpu);
+	else
+		changed(cpu, before);
+	hardunlock(&cpu->lock);
+}
+
 void rt_sync_timeout(RT_TASK *task)
 {
 	hardlock(&sync_lock);

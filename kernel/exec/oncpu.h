@@ -25,6 +25,7 @@ struct rt_call {
 	int action;
 	bool self;		/* by the task's own code */
 	bool later;		/* by RT code: Linux is to free it */
+	bool by_linux;		/* by a Linux process */
 	int error;
 };
 

@@ -15,6 +15,11 @@ struct row {
 	u64 releases, overruns;
 };
 
+struct timing {
+	RTIME period, deadline, budget, max_exec;
+	u64 misses;
+};
+
 static struct row snapshot(struct rt_cpu *cpu, const RT_TASK *task)
 {
 	unsigned long flags = rt_cpu_lock(cpu);
@@ -54,6 +59,22 @@ ssize_t rt_tasks_show(char *buf)
 	return used;
 }
 
+/* What a job in progress has used, and whether it is late, counts already. */
+static struct timing timing_of(struct rt_cpu *cpu, const RT_TASK *task)
+{
+	unsigned long flags = rt_cpu_lock(cpu);
+	bool in_job = task->state == CORE_READY || task->state == CORE_BLOCKED;
+	struct timing t;
+
+	t = (struct timing) {
+		.period = task->period, .deadline = task->relative_deadline,
+		.budget = task->budget, .max_exec = max(task->max_exec, task->job_exec),
+		.misses = task->misses + (in_job && task->due < (RTIME)pl_clock()),
+	};
+	rt_cpu_unlock(cpu, flags);
+	return t;
+}
+
 ssize_t rt_timing_show(char *buf)
 {
 	ssize_t used;
@@ -62,12 +83,14 @@ ssize_t rt_timing_show(char *buf)
 	used = sysfs_emit(buf, "name\tcpu\tpriority\tperiod_ns\tdeadline_ns\tbudget_ns\tmax_exec_ns\tmisses\n");
 	mutex_lock(&rt_exec_mutex);
 	for_each_possible_cpu(i)
-		for (const RT_TASK *t = rt_cpu_of(i)->rq.tasks; t; t = t->next)
-			if (t->state != CORE_DEAD)
+		for (const RT_TASK *task = rt_cpu_of(i)->rq.tasks; task; task = task->next) {
+			struct timing t = timing_of(rt_cpu_of(i), task);
+
+			if (data_race(task->state) != CORE_DEAD)
 				used += sysfs_emit_at(buf, used, "%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%llu\n",
-						      t->name, i, t->priority, READ_ONCE(t->period),
-						      READ_ONCE(t->relative_deadline), READ_ONCE(t->budget),
-						      READ_ONCE(t->max_exec), READ_ONCE(t->misses));
+						      task->name, i, task->priority, t.period, t.deadline,
+						      t.budget, t.max_exec, t.misses);
+		}
 	mutex_unlock(&rt_exec_mutex);
 	return used;
 }

@@ -12,17 +12,18 @@ void rt_exec_poke(int cpu)
 	pl_ipi(cpu);
 }
 
-/* Name the task that the core stopped. The lock keeps it from being freed meanwhile. */
+/* Name the tasks that the core stopped. The lock keeps them from being freed meanwhile. */
 static noinline void report_stopped(struct rt_cpu *cpu)
 {
+	RT_TASK *task;
+
 	hardlock(&cpu->lock);
-	if (cpu->rq.stopped) {
-		rt_printk(KERN_WARNING "tactus: task %s took the CPU for too long: stopped\n",
-			  cpu->rq.stopped->name);
-		if (cpu->rq.stopped->over)
-			rt_post(cpu->rq.stopped->over);
+	while ((task = core_next_stopped(&cpu->rq))) {
+		rt_printk(KERN_WARNING "tactus: task %s took the CPU for too long: stopped%s\n",
+			  task->name, READ_ONCE(task->owned) ? "; it owns a mutex" : "");
+		if (task->over)
+			rt_post(task->over);
 	}
-	cpu->rq.stopped = NULL;
 	hardunlock(&cpu->lock);
 }
 

@@ -17,37 +17,33 @@ void core_requeue(struct rt_rq *rq, RT_TASK *task)
 {
 	if (!task->queued)
 		return;
-	rq_dequeue(rq, task);
-	rq_enqueue(rq, task);
+	rq_return(rq, task, rq_leave(rq, task));
 	/* Less urgent than before, it may have to make room for others. */
 	rq->need_resched = true;
 }
 
 /* Jobs. */
 
-static RTIME deadline_after(const RT_TASK *task, RTIME release)
-{
-	RTIME relative = task->relative_deadline ? task->relative_deadline : task->period;
-
-	if (!relative || release > RT_NO_DEADLINE - relative)
-		return RT_NO_DEADLINE;
-	return release + relative;
-}
-
 /* The job is @release's, whether it begins now or is in progress, blocked perhaps. */
 static void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 {
 	task->release = release;
-	task->deadline = deadline_after(task, release);
+	task->due = rq_deadline_after(task, release);
+	task->deadline = task->due;
 	task->next_release = release + task->period;
-	rq->ops->release(rq, task);
+	if (unlikely(task->budget))
+		rq_budget_begin(rq, task, release);
+	else
+		rq->ops->release(rq, task);
 }
 
 static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 {
 	task->releases++;
+	/* Of one without a period this is where the job before has ended. */
+	if (task->job_exec > task->max_exec)
+		task->max_exec = task->job_exec;
 	task->job_exec = 0;
-	task->spent = 0;
 	task->begun = 0;
 	task->state = CORE_READY;
 	set_job(rq, task, release);
@@ -58,7 +54,7 @@ static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 static void await_release(struct rt_rq *rq, RT_TASK *task)
 {
 	task->state = CORE_WAITING;
-	if (!task->suspended)
+	if (!rq_held(task))
 		timerq_add_release(&rq->timers, &task->timer, task->next_release);
 }
 
@@ -89,7 +85,7 @@ void core_release(struct rt_rq *rq, RT_TASK *task)
 	}
 	timerq_remove_release(&rq->timers, &task->timer);
 	begin_job(rq, task, task->next_release);
-	rq_enqueue(rq, task);
+	rq_enqueue_rested(rq, task);
 }
 
 void core_block(struct rt_rq *rq, RTIME until)
@@ -109,12 +105,9 @@ void core_unblock(struct rt_rq *rq, RT_TASK *task)
 	timerq_remove_release(&rq->timers, &task->timer);
 	task->state = CORE_READY;
 	task->pending = 0;
-	if (task->throttled) {
-		task->throttled = 0;
-		task->job_exec = 0;
-	}
-	if (!task->suspended)
-		rq_enqueue(rq, task);
+	task->throttled = 0;
+	if (!rq_held(task))
+		rq_enqueue_rested(rq, task);
 }
 
 int core_check_periodic(RTIME start, RTIME period)
@@ -161,9 +154,9 @@ int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME perio
 	task->next_release = start;
 
 	if (task->state != CORE_READY && task->state != CORE_BLOCKED) {
-		if (at_once && !task->suspended) {
+		if (at_once && !rq_held(task)) {
 			begin_job(rq, task, start);
-			rq_enqueue(rq, task);
+			rq_enqueue_rested(rq, task);
 		} else {
 			await_release(rq, task);
 		}
@@ -188,25 +181,32 @@ int core_check_sporadic(RTIME interval)
 int core_make_sporadic(struct rt_rq *rq, RT_TASK *task, RTIME interval)
 {
 	int error = rq->ops->admit(rq, task, interval, task->relative_deadline);
-	bool queued = task->queued;
+	bool queued = task->queued, arrived = task->sporadic && heap_queued(&task->timer.node);
+	RTIME earliest;
+	u64 place;
 
 	if (error)
 		return error;
 	if (task->state == CORE_WAITING)
 		timerq_remove_release(&rq->timers, &task->timer);
 	/* A policy that sorts by the period must hear of the change. */
-	rq_dequeue(rq, task);
+	place = rq_leave(rq, task);
+	/* However often this is said: not before the interval is over. */
+	earliest = task->releases ? task->release + interval : 0;
+	if (!task->sporadic)
+		task->token = 0;
+	else if (earliest < task->next_release)
+		earliest = task->next_release;
 	task->period = interval;
 	task->sporadic = 1;
-	task->token = 0;
-	if (task->state == CORE_READY || task->state == CORE_BLOCKED) {
-		task->next_release = task->release + interval;
-	} else {
+	task->next_release = earliest;
+	if (task->state == CORE_DORMANT)
 		task->state = CORE_WAITING;
-		task->next_release = 0;
-	}
+	/* An arrival that waits for its release goes on waiting. */
+	if (task->state == CORE_WAITING && arrived)
+		await_release(rq, task);
 	if (queued)
-		rq_enqueue(rq, task);
+		rq_return(rq, task, place);
 	return 0;
 }
 
@@ -223,8 +223,18 @@ static void release_sporadic(struct rt_rq *rq, RT_TASK *task, RTIME arrival, RTI
 		return;
 	}
 	begin_job(rq, task, task->next_release);
-	if (!task->suspended)
-		rq_enqueue(rq, task);
+	if (!rq_held(task))
+		rq_enqueue_rested(rq, task);
+}
+
+/* One is kept, for the task's next suspension or the end of its job. */
+static void keep_wakeup(RT_TASK *task, RTIME now)
+{
+	if (!task->token)
+		task->token_time = now;
+	else
+		task->skipped += task->sporadic;
+	task->token = 1;
 }
 
 /* One that finds another waiting for its release is none of its own. */
@@ -233,7 +243,6 @@ static void arrive(struct rt_rq *rq, RT_TASK *task, RTIME now)
 	bool was_suspended = task->suspended;
 
 	task->suspended = 0;
-	task->stopped = 0;
 	if (task->state == CORE_WAITING) {
 		if (heap_queued(&task->timer.node))
 			task->skipped++;
@@ -241,12 +250,9 @@ static void arrive(struct rt_rq *rq, RT_TASK *task, RTIME now)
 			release_sporadic(rq, task, now, now);
 	} else if (was_suspended) {
 		if (task->state == CORE_READY)
-			rq_enqueue(rq, task);
-	} else if (task->token) {
-		task->skipped++;
+			rq_enqueue_rested(rq, task);
 	} else {
-		task->token = 1;
-		task->token_time = now;
+		keep_wakeup(task, now);
 	}
 }
 
@@ -262,11 +268,15 @@ int core_wait(struct rt_rq *rq, RTIME now)
 	rq_account(rq, now);
 	if (task->job_exec > task->max_exec)
 		task->max_exec = task->job_exec;
-	if (now > task->deadline)
+	if (now > task->due)
 		task->misses++;
 	task->begun = 0;
 	events_note(&rq->events, EVENT_COMPLETE, task->id);
 	rq_dequeue(rq, task);
+	/* One that has lived on later budgets is not released before they are over. */
+	if (task->sporadic && rq_budget_holds(task) &&
+	    task->next_release < task->grid + task->period)
+		task->next_release = task->grid + task->period;
 	if (task->sporadic && !task->token) {
 		task->state = CORE_WAITING;	/* for an arrival */
 		return 0;
@@ -283,7 +293,7 @@ int core_wait(struct rt_rq *rq, RTIME now)
 	late = task->next_release < now;
 	task->overruns += late;
 	begin_job(rq, task, task->next_release);
-	if (!task->suspended)
+	if (!rq_held(task))
 		rq_enqueue(rq, task);
 	return late ? -ETIMEDOUT : 0;
 }
@@ -305,25 +315,25 @@ void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
 		timerq_remove_release(&rq->timers, &task->timer);
 }
 
-void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
+int core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
-	if (task->sporadic) {
+	/* One test for both, since this is on the path of each interrupt. */
+	if (unlikely(task->stopped | task->sporadic)) {
+		if (task->stopped)
+			return -EAGAIN;
 		arrive(rq, task, now);
-		return;
+		return 0;
 	}
 	if (!task->suspended && task->state != CORE_DORMANT) {
-		if (!task->token)
-			task->token_time = now;
-		task->token = 1;
-		return;
+		keep_wakeup(task, now);
+		return 0;
 	}
 	task->suspended = 0;
-	task->stopped = 0;
 	if (task->state == CORE_WAITING) {
 		skip_releases(task, now, true);
 		if (task->next_release > now) {
 			await_release(rq, task);
-			return;
+			return 0;
 		}
 		begin_job(rq, task, task->next_release);
 	} else if (task->period) {
@@ -332,7 +342,21 @@ void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 		begin_job(rq, task, now);
 	}
 	if (task->state == CORE_READY)
-		rq_enqueue(rq, task);
+		rq_enqueue_rested(rq, task);
+	return 0;
+}
+
+void core_wake_stopped(struct rt_rq *rq, RT_TASK *task, RTIME now, bool by_linux)
+{
+	if (!by_linux) {
+		keep_wakeup(task, now);
+		return;
+	}
+	rq_budget_again(rq, task, now);
+	/* From here on as if it had been suspended. */
+	task->stopped = 0;
+	task->suspended = 1;
+	core_wakeup(rq, task, now);
 }
 
 /* Coming and going. */
@@ -346,6 +370,9 @@ int core_add(struct rt_rq *rq, RT_TASK *task)
 	task->cpu = rq->cpu;
 	task->state = CORE_DORMANT;
 	task->inherited = CORE_NOTHING_INHERITED;
+	/* Before any release. */
+	task->grid = -2 * RT_PERIOD_MAX_NS;
+	memset(task->policy_data, 0, sizeof(task->policy_data));
 	task->timer.fn = core_release_timer;
 	task->next = rq->tasks;
 	rq->tasks = task;

@@ -15,7 +15,7 @@
  *   WAITING   1          0       -               the same; releases are skipped
  *   WAITING   0/1        0       -               sporadic, without an arrival
  *   READY     0          1       -               in a job: running or wants to
- *   READY     1          0       -               in a job, stopped
+ *   READY     1          0       -               in a job, stopped by a call or by the executive
  *   BLOCKED   0/1        0       (its end)       in a job, waiting for something else
  *   DEAD      -          0       -               never runs again
  *
@@ -72,12 +72,11 @@ enum core_policy_op {
  * @curr: the running task; NULL: Linux
  * @need_resched: @curr may not be what the policy picks
  * @since: when @curr was last accounted for
- * @stopped: a task that the executive stopped, until somebody took note
+ * @stopped: the last task that the executive stopped, until somebody took note
  * @budget_timer: the end of @curr's budget
  * @watch_timer: a look whether Linux gets the CPU at all
  * @watch_ns: how long RT tasks may keep Linux from the CPU; 0: for ever
  * @linux_left: when Linux last lost the CPU
- * @window: counts how often it did
  * @ejected: the policy that was thrown out, until somebody took note
  * @eject_reason, @dump: why, and what the policy said of itself
  * @dump_ns: how long it took to say that
@@ -97,7 +96,6 @@ struct rt_rq {
 	RT_TASK *stopped;
 	struct rt_timer budget_timer, watch_timer;
 	RTIME watch_ns, linux_left;
-	unsigned long long window;
 	const struct rt_sched_ops *ejected;
 	const char *eject_reason;
 	char dump[CORE_DUMP_BYTES];
@@ -167,6 +165,13 @@ void core_watch_timer(struct rt_timer *timer);
 void core_budget_due(struct rt_rq *rq, RTIME now);
 
 /**
+ * core_budget_settle - @task owns no mutex any more: it is held up for what it took beyond its budget
+ *
+ * Any state, any of the CPU's tasks.
+ */
+void core_budget_settle(struct rt_rq *rq, RT_TASK *task, RTIME now);
+
+/**
  * core_budget_note - rq->curr is about to end its job: count it if the budget was used up
  *
  * For a CPU that cannot interrupt a job, so that core_budget_due() comes too late.
@@ -176,9 +181,14 @@ void core_budget_note(struct rt_rq *rq, RTIME now);
 /**
  * core_watch_due - have RT tasks kept Linux from the CPU for too long?
  *
- * Then the one that used most of that time, and wants more, is stopped. O(tasks), and rare.
+ * Then the one is stopped that has had the CPU for longest since it last waited for anything, and
+ * wants more. Tasks that a budget holds up come last, and the owner of a mutex gets as much time
+ * again. O(tasks), and rare.
  */
 void core_watch_due(struct rt_rq *rq, RTIME now);
+
+/** core_next_stopped - a task that was stopped, each once; NULL: no more. O(tasks) */
+RT_TASK *core_next_stopped(struct rt_rq *rq);
 
 /** core_release - @task's timer is due: a release, or the end of its sleep; it is still queued */
 void core_release(struct rt_rq *rq, RT_TASK *task);
@@ -199,7 +209,11 @@ void core_unblock(struct rt_rq *rq, RT_TASK *task);
 /** core_suspend - @self: by the task's own code; the task may go on if !suspended then */
 void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self);
 
-void core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now);
+/** core_wakeup - see rt_task_wakeup(); 0, or -EAGAIN: for the next one to do */
+int core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now);
+
+/** core_wake_stopped - if a Linux process wants it, it goes on; else the wake-up is kept */
+void core_wake_stopped(struct rt_rq *rq, RT_TASK *task, RTIME now, bool by_linux);
 
 /**
  * core_pick - who runs now? Sets rq->curr, and accounts for the time of the one before.

@@ -61,6 +61,15 @@ int heap_insert(struct heap *heap, struct rt_node *node, u64 key)
 	return 0;
 }
 
+void heap_move(struct heap *heap, struct rt_node *node, u64 place)
+{
+	unsigned int i = node->place - 1;
+	struct heap_slot slot = heap->slot[i];
+
+	slot.seq = place;
+	sift_up(heap, i, slot);
+}
+
 void heap_remove(struct heap *heap, struct rt_node *node)
 {
 	unsigned int hole = node->place - 1;

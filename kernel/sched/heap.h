@@ -38,6 +38,20 @@ void heap_init(struct heap *heap, struct heap_slot *slots, unsigned int capacity
  */
 int heap_insert(struct heap *heap, struct rt_node *node, u64 key);
 
+/** heap_place - its place among equal keys; @node is in the heap */
+static inline u64 heap_place(const struct heap *heap, const struct rt_node *node)
+{
+	return heap->slot[node->place - 1].seq;
+}
+
+/**
+ * heap_move - put a node before equal keys that came later
+ * @heap: the heap that @node is in
+ * @node: the node
+ * @place: what heap_place() said of it earlier
+ */
+void heap_move(struct heap *heap, struct rt_node *node, u64 place);
+
 /**
  * heap_remove - take @node out, wherever it is; O(log n)
  * @heap: the heap that @node is in

@@ -361,8 +361,11 @@ RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *task = checked_pick(rq);
 
-	rq->need_resched = false;
 	rq_account(rq, now);
+	/* Ends: each time round a deadline is postponed for good, or a task is not ready any more. */
+	while (unlikely(task && rq_budget_holds(task)) && !rq_budget_allows(rq, task, now))
+		task = checked_pick(rq);
+	rq->need_resched = false;
 	if (!rq->curr && task)
 		rq_leave_linux(rq, now);
 	if (unlikely(rq->events.slot))
@@ -370,7 +373,10 @@ RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 	if (task)
 		task->begun = 1;
 	rq->curr = task;
-	rq_set_budget_timer(rq, now);
+	if (unlikely(heap_queued(&rq->budget_timer.node)))
+		timerq_remove_release(&rq->timers, &rq->budget_timer);
+	if (unlikely(task && task->budget))
+		rq_budget_arm(rq, now);
 	return task;
 }
 

@@ -11,6 +11,22 @@
 /* In policy.c: from now on, @ops is asked. The tasks are not touched. */
 void core_use(struct rt_rq *rq, const struct rt_sched_ops *ops);
 
+/* Somebody has to let it go on, whatever else it waits for. */
+static inline bool rq_held(const RT_TASK *task)
+{
+	return task->suspended | task->stopped;
+}
+
+/* Of a job that is released at @release. */
+static inline RTIME rq_deadline_after(const RT_TASK *task, RTIME release)
+{
+	RTIME relative = task->relative_deadline ? task->relative_deadline : task->period;
+
+	if (!relative || release > RT_NO_DEADLINE - relative)
+		return RT_NO_DEADLINE;
+	return release + relative;
+}
+
 /* Ready or not, as the policy is told. */
 
 static inline void rq_enqueue(struct rt_rq *rq, RT_TASK *task)
@@ -32,6 +48,32 @@ static inline void rq_dequeue(struct rt_rq *rq, RT_TASK *task)
 		rq->need_resched = true;
 }
 
+/* The same for a task that has waited: what it takes from now on is a stretch of its own. */
+static inline void rq_enqueue_rested(struct rt_rq *rq, RT_TASK *task)
+{
+	task->streak = task->exec;
+	rq_enqueue(rq, task);
+}
+
+/*
+ * Out of the queue and in again, with another key perhaps, and before equals that came later:
+ * rq_return() wants to know what rq_leave() said.
+ */
+static inline u64 rq_leave(struct rt_rq *rq, RT_TASK *task)
+{
+	u64 place = heap_queued(&task->ready) ? heap_place(&rq->ready, &task->ready) + 1 : 0;
+
+	rq_dequeue(rq, task);
+	return place;
+}
+
+static inline void rq_return(struct rt_rq *rq, RT_TASK *task, u64 place)
+{
+	rq_enqueue(rq, task);
+	if (place && heap_queued(&task->ready))
+		heap_move(&rq->ready, &task->ready, place - 1);
+}
+
 /* rq->curr has had the CPU since rq->since. */
 static inline void rq_account(struct rt_rq *rq, RTIME now)
 {
@@ -43,30 +85,38 @@ static inline void rq_account(struct rt_rq *rq, RTIME now)
 		return;
 	task->exec += ran;
 	task->job_exec += ran;
-	if (task->window != rq->window) {
-		task->window = rq->window;
-		task->window_exec = 0;
-	}
-	task->window_exec += ran;
 }
 
-/* rq->curr has the CPU from now on: its budget counts. */
-static inline void rq_set_budget_timer(struct rt_rq *rq, RTIME now)
-{
-	RT_TASK *task = rq->curr;
+/* In budget.c: for tasks that have a budget. */
 
-	if (unlikely(heap_queued(&rq->budget_timer.node)))
-		timerq_remove_release(&rq->timers, &rq->budget_timer);
-	if (unlikely(task && task->budget && !task->spent))
-		timerq_add_release(&rq->timers, &rq->budget_timer,
-				   now + task->budget - task->job_exec);
+/*
+ * The job of @release begins, or what is in progress is its. May postpone task->deadline; tells the
+ * policy.
+ */
+void rq_budget_begin(struct rt_rq *rq, RT_TASK *task, RTIME release);
+
+/* A task that was stopped may go on, with the budget of the next release moment. */
+void rq_budget_again(struct rt_rq *rq, RT_TASK *task, RTIME now);
+
+/*
+ * May @task, which is ready and accounted for, run now? If not, the queue has changed, and the
+ * policy is to be asked again: its deadline is another, or it is throttled or stopped.
+ */
+bool rq_budget_allows(struct rt_rq *rq, RT_TASK *task, RTIME now);
+
+/* rq->curr has the CPU from now on: when is its budget used up? */
+void rq_budget_arm(struct rt_rq *rq, RTIME now);
+
+/* Does its budget hold it up? Else it is only counted. */
+static inline bool rq_budget_holds(const RT_TASK *task)
+{
+	return task->budget && task->budget_action != RT_BUDGET_COUNT;
 }
 
 /* Linux has just lost the CPU. */
 static inline void rq_leave_linux(struct rt_rq *rq, RTIME now)
 {
 	rq->linux_left = now;
-	rq->window++;
 	/* Queued already: it looks at linux_left when it is due. */
 	if (rq->watch_ns && !heap_queued(&rq->watch_timer.node))
 		timerq_add_release(&rq->timers, &rq->watch_timer, now + rq->watch_ns);

@@ -133,6 +133,13 @@ int sync_mtx_lock(struct rt_mtx *mtx, RT_TASK *task)
 	return SYNC_WAIT;
 }
 
+/* What @task took beyond its budget while it owned something is charged when it owns nothing. */
+static void settle(RT_TASK *task)
+{
+	if (!task->owned && READ_ONCE(task->budget))
+		sync_settle(task);
+}
+
 /* To the first that waits, with @result, or to nobody, which then is for the next that locks it. */
 static void hand_over(struct rt_mtx *mtx, int result)
 {
@@ -157,6 +164,7 @@ int sync_mtx_unlock(struct rt_mtx *mtx, RT_TASK *task)
 	hand_over(mtx, 0);
 	if (inherit(task))
 		sync_requeue(task);
+	settle(task);
 	return 0;
 }
 
@@ -170,6 +178,7 @@ void sync_mtx_destroy(struct rt_mtx *mtx)
 	waitq_dismiss_all(&mtx->waiters, -EIDRM);
 	if (inherit(owner))
 		follow_change(owner);
+	settle(owner);
 }
 
 /* ---- semaphores ---- */

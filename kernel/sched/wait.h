@@ -69,5 +69,6 @@ static inline u64 sync_urgency(const RT_TASK *task)
 /* The seam to the layer above, which supplies these: each takes the lock of the task's CPU. */
 void sync_unblock(RT_TASK *task);	/* core_unblock(), if it is blocked */
 void sync_requeue(RT_TASK *task);	/* core_requeue(): its urgency has changed */
+void sync_settle(RT_TASK *task);	/* core_budget_settle(): it owns nothing any more */
 
 #endif

@@ -18,6 +18,11 @@ void sync_requeue(RT_TASK *task)
 	core_requeue(&sim_rq, task);
 }
 
+void sync_settle(RT_TASK *task)
+{
+	core_budget_settle(&sim_rq, task, sim_now);
+}
+
 static void sync_reset(void)
 {
 	sim_reset(&core_fixed_priority);

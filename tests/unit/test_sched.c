@@ -8,11 +8,13 @@
 #include "sched/core.c"
 #include "sched/budget.c"
 #include "sched/policy.c"
+#include "sched/admission.c"
 #include "policy/rm.c"
 #include "policy/edf.c"
 #include "sched/wait.c"
 #include "sched_cases.h"
 #include "sync_cases.h"
+#include "budget_cases.h"
 
 #define CALL(name) name();
 
@@ -20,5 +22,6 @@ int main(void)
 {
 	SCHED_CASES(CALL)
 	SYNC_CASES(CALL)
+	BUDGET_CASES(CALL)
 	return 0;
 }

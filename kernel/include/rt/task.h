@@ -63,7 +63,8 @@ typedef struct rt_task_struct RT_TASK;
  * @period: ns, of a sporadic task the least interval; 0 for a task that has neither
  * @relative_deadline: of each job, ns after its release; 0: the period
  * @release: when the present (last) job was released, ns of rt_get_time()
- * @deadline: of the present (last) job, ns of rt_get_time(); RT_NO_DEADLINE if none
+ * @deadline: of the present (last) job, ns of rt_get_time(); RT_NO_DEADLINE if none. A job that
+ *	lives on the budget of a later release moment has that one's
  * @policy_data: the policy's own, zeroed before attach
  */
 struct rt_task_struct {
@@ -91,19 +92,22 @@ struct rt_task_struct {
 	} frame;			/* where it left off; switch.S knows the offsets */
 	int on_cpu;			/* its stack is in use */
 
-	unsigned char stopped;		/* suspended by the executive, for cause */
+	unsigned char stopped;		/* by the executive, for cause; apart from suspended */
+	unsigned char untold;		/* stopped, and the log does not say so yet */
 	unsigned char faulted;		/* dead of a fault of its own */
 	unsigned char sporadic;		/* released by rt_task_wakeup() */
 	unsigned char begun;		/* its job has had the CPU */
 	unsigned int id;		/* in events */
 	unsigned char throttled;	/* blocked until its budget is renewed */
 	unsigned char pending;		/* blocked by an object of rt/sync.h */
-	unsigned char spent;		/* this job's budget, and that is noted */
+	unsigned char spent;		/* RT_BUDGET_COUNT: this job's budget, and that is noted */
 	unsigned char budget_action;	/* enum rt_budget_action */
+	RTIME due;			/* of the present job, whatever deadline the policy sees */
 	RTIME budget;			/* ns a job; 0: none */
+	RTIME grid;			/* the release moment whose budget is being used */
+	RTIME paid;			/* what exec is when that is used up */
 	RTIME exec, job_exec, max_exec;	/* CPU time: in all; of the present job; of any job */
-	RTIME window_exec;		/* since Linux last ran, if window says so */
-	unsigned long long window;
+	RTIME streak;			/* exec when it last became ready, having been waiting */
 
 	unsigned long long key;		/* the policy's, when it last became ready */
 	unsigned long long inherited;	/* of the most urgent task that it keeps waiting */
@@ -207,7 +211,8 @@ int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period);
  * rt_task_wait() ends a job, and returns at the next release. For policies, deadlines, budgets
  * and admission @interval is the period: more load than that the task cannot be.
  *
- * A job that is in progress goes on. rt_task_make_periodic() makes the task periodic again.
+ * A job that is in progress goes on. rt_task_make_periodic() makes the task periodic again. Said of
+ * a sporadic task again, it changes the interval, not before the present one is over.
  *
  * Context: any; from Linux not inside an NMI.
  * Return: 0, -EINVAL (no such task, @interval out of range), -ENOSPC (the policy does not admit
@@ -237,8 +242,8 @@ int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline);
  * enum rt_budget_action - what happens to a job that has used up its budget
  * @RT_BUDGET_COUNT: it goes on, and is counted
  * @RT_BUDGET_THROTTLE: it stops until the task's next release moment, and goes on then with
- *	a new budget; a task without a period is stopped
- * @RT_BUDGET_STOP: the task is suspended, and the kernel's log says so
+ *	that one's budget and deadline; a task without a period is stopped
+ * @RT_BUDGET_STOP: the task is stopped, and the kernel's log says so
  */
 enum rt_budget_action {
 	RT_BUDGET_COUNT,
@@ -255,13 +260,21 @@ enum rt_budget_action {
  * RT interrupts that come while the task runs are on its account. It is enforced from the
  * next time on that @task gets the CPU.
  *
- * Context: any; from Linux not inside an NMI.
+ * Unless jobs are only counted, each release moment pays for one budget: a job that is late because
+ * of the one before has what that left, and k periods never have more than k + 1 budgets (if the
+ * deadline is not after the period). The owner of a mutex goes on, and what it took beyond its
+ * budget is charged when it owns nothing any more. In mode=hosted, where nothing ends a job, it is
+ * charged at the job's end.
+ *
  * A task's budget is also its cost when sets of tasks are tested: see tactus's parameter
  * admission, which may refuse what does not fit. Such tests are made in Linux processes.
  *
+ * Context: any; from Linux not inside an NMI.
  * Return: 0, -EINVAL (no such task, @budget or @action out of range), -ENOSPC (the set would
  * not fit: see admission), -EPERM (with admission=enforce: not called by a Linux process).
  * After an error nothing has changed.
+ * Source: Abeni & Buttazzo, Integrating multimedia applications in hard real-time systems,
+ * RTSS 1998: constant bandwidth servers, with hard reservations.
  */
 int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action);
 
@@ -317,12 +330,16 @@ int rt_task_suspend(RT_TASK *task);
  * rt_task_wakeup - let a task run
  * @task: initialised
  *
- * A sporadic task: see rt_task_make_sporadic(). A task that never started starts, without a period. A suspended task goes on
- * where it was: in a job, in that job; waiting for its next release, at once if
+ * A sporadic task: see rt_task_make_sporadic(). A task that never started starts, without a period.
+ * A suspended task goes on where it was: in a job, in that job; waiting for its next release, at once if
  * that passed meanwhile, and for the last such moment only. A periodic task's
  * releases that passed during its suspension are skipped, and counted as such. For
  * a task that is not periodic each wake-up from a suspension is a release. A wake-up
  * of a task that is not suspended is kept for its next rt_task_suspend() of itself.
+ *
+ * A task that the executive has stopped, for its budget or for Linux's sake, goes on if a Linux
+ * process calls this; with a budget that holds it up, from its next release moment on. Other
+ * wake-ups of it are kept as if it were not suspended.
  *
  * Context: any; from Linux not inside an NMI.
  * Return: 0, -EINVAL (no such task).

@@ -122,10 +122,13 @@ static void middle(int data)
 }
 
 /* low locks at 1 ms, high asks and middle comes at 2 ms: high waits 1 ms, not 21. */
-void test_priority_inheritance(void)
+/* With a @budget, the lowly one's is used up in its section: it finishes that on credit. */
+static void inherit(RTIME budget)
 {
 	static void (*const fn[])(int) = { low, middle, high };
 	static const int want[] = { 1, 1, 3, 2, 1 };
+	/* What follows it has to wait for. */
+	int notes = budget ? 4 : 5;
 	RTIME start;
 
 	forget();
@@ -134,16 +137,24 @@ void test_priority_inheritance(void)
 		EXPECT(rt_task_init(&tasks[i], fn[i], i + 1, STACK, 30 - 10 * i), 0);
 		EXPECT(rt_task_set_cpu(&tasks[i], 0), 0);
 	}
+	EXPECT(rt_task_set_budget(&tasks[0], budget, RT_BUDGET_THROTTLE), 0);
 	start = rt_get_time();
 	for (int i = 0; i < 3; i++)
 		EXPECT(rt_task_make_periodic(&tasks[i], start + (i ? 2 : 1) * MS, 1000 * MS), 0);
-	EXPECT(UNTIL(READ_ONCE(ran) == 5), true);
-	for (int i = 0; i < 5; i++)
+	EXPECT(UNTIL(READ_ONCE(ran) == notes), true);
+	for (int i = 0; i < notes; i++)
 		EXPECT(order[i], want[i]);
 	EXPECT(results[0], 0);
 	EXPECT(moments[0] > 900000 && moments[0] < 1100000, true);
+	EXPECT(tasks[0].throttled, !!budget);
 	delete_all();
 	EXPECT(rt_mtx_destroy(&mtx[0]), 0);
+}
+
+void test_priority_inheritance(void)
+{
+	inherit(0);
+	inherit(MS / 2);
 }
 
 static void dies_owning(int data)
