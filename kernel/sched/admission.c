@@ -91,7 +91,10 @@ struct adm_verdict adm_any(const struct adm_task *tasks, int count, u64 share)
 	return verdict;
 }
 
-/* What all tasks before @index in rank, but it itself, want within @interval from a common release. */
+/*
+ * What all tasks before @index in rank, but it itself, want within @interval from a common release.
+ * They are among the first @count.
+ */
 static u64 interference(const struct adm_task *tasks, int count, int index, u64 interval)
 {
 	u64 sum = 0;
@@ -102,10 +105,15 @@ static u64 interference(const struct adm_task *tasks, int count, int index, u64 
 	return sum;
 }
 
-u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, long *steps)
+/*
+ * adm_response(). @first: a lower bound of when the first job ends, which is returned there; the
+ * iteration begins with it.
+ */
+static u64 response(const struct adm_task *tasks, int count, int index, u64 limit, u64 *first,
+		    long *steps)
 {
 	const struct adm_task *task = &tasks[index];
-	u64 finish = 0, longest = 0;
+	u64 finish = *first - min(*first, (u64)task->cost), longest = 0;
 
 	/* Job after job of the busy period that begins with a release of everybody. */
 	for (u64 job = 0;; job++) {
@@ -121,6 +129,8 @@ u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, 
 			before = finish;
 			finish = own + interference(tasks, count, index, before);
 		} while (finish != before);
+		if (!job)
+			*first = finish;
 		if (finish - began > longest)
 			longest = finish - began;
 		if (finish <= began + task->period)
@@ -128,19 +138,75 @@ u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, 
 	}
 }
 
+u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, long *steps)
+{
+	u64 first = 0;
+
+	return response(tasks, count, index, limit, &first, steps);
+}
+
+/* By rank, the most urgent first? */
+static bool is_sorted(const struct adm_task *tasks, int count)
+{
+	for (int i = 1; i < count; i++)
+		if (tasks[i].rank < tasks[i - 1].rank)
+			return false;
+	return true;
+}
+
+/* Sorted ones: are they ranked by their periods, with deadlines not before these? */
+static bool is_rate_monotonic(const struct adm_task *tasks, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (tasks[i].deadline < tasks[i].period)
+			return false;
+		if (i && (tasks[i].period < tasks[i - 1].period ||
+			  (tasks[i].rank == tasks[i - 1].rank &&
+			   tasks[i].period != tasks[i - 1].period)))
+			return false;
+	}
+	return true;
+}
+
+/* The end of those with the rank of @index, in a sorted set. */
+static int end_of_rank(const struct adm_task *tasks, int count, int index)
+{
+	for (int i = index + 1; i < count; i++)
+		if (tasks[i].rank != tasks[index].rank)
+			return i;
+	return count;
+}
+
 struct adm_verdict adm_fixed(const struct adm_task *tasks, int count, u64 share, long steps)
 {
 	struct adm_verdict verdict = adm_any(tasks, count, share);
 
+	bool sorted = is_sorted(tasks, count);
+	int others = count;
+	u64 first = 0;
+
 	if (verdict.reason != ADM_FITS)
 		return verdict;
+	if (sorted && is_rate_monotonic(tasks, count) && adm_hyperbolic(tasks, count))
+		return verdict;
 	for (int i = 0; i < count; i++) {
-		u64 response = adm_response(tasks, count, i, tasks[i].deadline, &steps);
+		u64 longest;
 
-		if (response && response <= (u64)tasks[i].deadline)
+		/*
+		 * The first job ends at least its cost later than that of the task before (Sjodin &
+		 * Hansson, RTSS 1998), if that one's rank is before its own.
+		 */
+		if (sorted && i && tasks[i].rank != tasks[i - 1].rank)
+			first += tasks[i].cost;
+		else
+			first = 0;
+		if (sorted && (!i || i == others))
+			others = end_of_rank(tasks, count, i);
+		longest = response(tasks, others, i, tasks[i].deadline, &first, &steps);
+		if (longest && longest <= (u64)tasks[i].deadline)
 			continue;
 		return (struct adm_verdict) {
-			response ? ADM_RESPONSE : ADM_UNDECIDED, i, response, tasks[i].deadline,
+			longest ? ADM_RESPONSE : ADM_UNDECIDED, i, longest, tasks[i].deadline,
 		};
 	}
 	return verdict;

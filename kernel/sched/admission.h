@@ -88,6 +88,8 @@ u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, 
  * adm_fixed - do fixed priorities meet the set? Exact.
  * @share: of the CPU that is there, parts of ADM_ONE
  * @steps: how many are granted
+ *
+ * Much quicker if @tasks are sorted by rank.
  */
 struct adm_verdict adm_fixed(const struct adm_task *tasks, int count, u64 share, long steps);
 

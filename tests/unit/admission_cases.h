@@ -235,7 +235,47 @@ static void adm_case_limits(void)
 	CHECK_EQ(adm_fixed(set, 0, ADM_ONE, 1000).reason, ADM_FITS);
 }
 
+/* 1024 tasks can be decided: easy ones by a bound, others by response times. */
+static void adm_case_many(void)
+{
+	static struct adm_task set[1024], mixed[1024];
+	struct adm_verdict v;
+
+	for (int i = 0; i < 1024; i++)
+		set[i] = (struct adm_task) { 1000, 1000000000 + i, 1000000000 + i, (u64)i };
+	CHECK_EQ(adm_fixed(set, 1024, ADM_ONE / 100 * 95, 1 << 20).reason, ADM_FITS);
+	/* Periods from 1 ms to 1 s, deadlines before them, 60 % in all. */
+	adm_seed = 8;
+	for (int i = 0; i < 1024; i++) {
+		s64 period = 1000000LL << (i / 103);
+
+		period += adm_random(period);
+		set[i] = (struct adm_task) { period / 1024 * 6 / 10, period, period / 10 * 9, (u64)i };
+	}
+	CHECK_EQ(adm_fixed(set, 1024, ADM_ONE / 100 * 95, 1 << 22).reason, ADM_FITS);
+	CHECK_EQ(adm_edf(set, 1024, ADM_ONE / 100 * 95, 1 << 22).reason, ADM_FITS);
+	/* 97 %: no more. */
+	for (int i = 0; i < 1024; i++)
+		set[i].cost = set[i].period / 1024 * 97 / 100;
+	v = adm_fixed(set, 1024, ADM_ONE, 1 << 22);
+	CHECK_EQ(v.reason, ADM_RESPONSE);
+	/* In any order the verdict is the same, with pairs of equal ranks, too. */
+	for (int round = 0; round < 2000; round++) {
+		struct adm_task few[ADM_TASKS] = {};
+		int count = adm_make_set(few);
+		enum adm_reason sorted;
+
+		for (int i = 0; i < count; i++)
+			few[i].rank = (u64)i / 2;
+		sorted = adm_fixed(few, count, ADM_ONE, ADM_STEPS).reason;
+		for (int i = 0; i < count; i++)
+			mixed[i] = few[(i + 1) % count];
+		CHECK_EQ(adm_fixed(mixed, count, ADM_ONE, ADM_STEPS).reason, sorted);
+	}
+}
+
 #define ADMISSION_CASES(do)			\
+	do(adm_case_many)			\
 	do(adm_case_against_the_oracle)		\
 	do(adm_case_bounds)			\
 	do(adm_case_known_figures)		\
