@@ -15,6 +15,7 @@
 #include <linux/utsname.h>
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
+#include "exec/admit.h"
 #include "exec/cpu.h"
 #include "selftest.h"
 #include "sysfs.h"
@@ -56,7 +57,7 @@ static int switch_on(const char **why)
 		if (!any || !err || err == -ENOMEM)
 			return err;
 	}
-	err = pl_hosted_start(&rt_client);
+	err = rt_admission_check_hosted() ?: pl_hosted_start(&rt_client);
 	if (!err && any)
 		*why = " (auto: the pipeline was refused for the reason above)";
 	return err;
@@ -96,7 +97,7 @@ static int look(void)
 		if (!any || !err || err == -ENOMEM)
 			return err;
 	}
-	return pl_hosted_check();
+	return rt_admission_check_hosted() ?: pl_hosted_check();
 }
 
 /* ---- before the machine sleeps or stops ---- */

@@ -76,6 +76,14 @@ static struct rt_figures with_budget(const struct rt_call *call)
 	return figures;
 }
 
+static struct rt_figures with_suspension(const struct rt_call *call)
+{
+	struct rt_figures figures = rt_figures_of(call->task);
+
+	figures.suspension = call->period;
+	return figures;
+}
+
 static int call_make_periodic(struct rt_rq *rq, struct rt_call *call)
 {
 	return core_make_periodic(rq, call->task, call->start, call->period, pl_clock());
@@ -140,6 +148,22 @@ int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action
 	return core_check_budget(budget, action) ?: do_admitted_call(&call, with_budget);
 }
 EXPORT_SYMBOL_GPL(rt_task_set_budget);
+
+static int call_set_suspension(struct rt_rq *rq, struct rt_call *call)
+{
+	call->task->suspension = call->period;
+	return 0;
+}
+
+int rt_task_set_suspension(RT_TASK *task, RTIME suspension)
+{
+	struct rt_call call = { .task = task, .fn = call_set_suspension, .period = suspension };
+
+	if (suspension < 0 || suspension > RT_PERIOD_MAX_NS)
+		return -EINVAL;
+	return do_admitted_call(&call, with_suspension);
+}
+EXPORT_SYMBOL_GPL(rt_task_set_suspension);
 
 static int call_suspend(struct rt_rq *rq, struct rt_call *call)
 {

@@ -4,8 +4,8 @@
  * sched_cases.h and sync_cases.h, whose simulated CPU they run on, and sched/admission.c.
  *
  * The oracle: in any window of k periods a task that its budget holds up gets k + 1 budgets at most;
- * and in a set that admission takes, a task that keeps its budget misses no deadline, whatever the
- * others do.
+ * and in a set that admission takes, a task that keeps its budget misses no deadline, whatever jobs
+ * the others have, as long as nobody waits inside a job longer than was declared.
  */
 
 /* How many random sets; `make unit-long` sets another number. */
@@ -19,7 +19,8 @@
 struct party {
 	bool guilty;		/* jobs of any length */
 	RTIME period, deadline, budget, offset;
-	RTIME left;		/* of the present job */
+	RTIME suspension;	/* of each job, at most */
+	RTIME left, rest;	/* of the present job: to compute, and to wait */
 	u64 done;
 	u32 used[BUDGET_TICKS + 1];	/* of CPU time before each tick */
 };
@@ -31,8 +32,15 @@ static RTIME budget_job(const struct party *p)
 	return p->guilty ? 1 + sim_random(4 * p->budget) : 1 + sim_random(p->budget);
 }
 
+/* What jobs may do to the tests of admission. */
+enum budget_kind {
+	OVERRUN,	/* some need more than their budgets */
+	RESTLESS,	/* and sleep, which nobody declared */
+	DECLARED,	/* all keep their budgets, and sleep no longer than declared */
+};
+
 /* Parameters of @count tasks, some of them guilty. @return: does admission take them? */
-static bool budget_make_set(int count, bool by_edf)
+static bool budget_make_set(int count, bool by_edf, enum budget_kind kind)
 {
 	static const u8 periods[] = { 4, 5, 6, 8, 9, 10, 12, 15, 20, 24, 30, 40 };
 	struct adm_task set[SIM_TASKS];
@@ -41,14 +49,17 @@ static bool budget_make_set(int count, bool by_edf)
 		struct party *p = &party[i];
 
 		*p = (struct party) { .period = periods[sim_random(sizeof(periods))] };
-		p->guilty = !i || sim_random(2);
+		p->guilty = kind != DECLARED && (!i || sim_random(2));
 		p->budget = 1 + sim_random(p->period * 2 / (count + 1) + 1);
 		p->deadline = p->period;
 		if (sim_random(2))
-			p->deadline = 1 + sim_random(2 * p->period);
+			p->deadline = 1 + sim_random(kind == DECLARED ? p->period : 2 * p->period);
+		if (kind == DECLARED && sim_random(2))
+			p->suspension = 1 + sim_random(p->period / 3 + 1);
 		p->offset = sim_random(12);
 		set[i] = (struct adm_task) {
-			p->budget, p->period, p->deadline, (u64)p->period * 100 + i,
+			p->budget + p->suspension, p->period, p->deadline,
+			(u64)p->period * 100 + i,
 		};
 	}
 	return (by_edf ? adm_edf(set, count, ADM_ONE, 1000000) :
@@ -64,6 +75,7 @@ static void budget_finish(int i, RTIME now, bool innocent_in_time)
 		CHECK(now <= p->offset + (RTIME)p->done * p->period + p->deadline);
 	p->done++;
 	p->left = budget_job(p);
+	p->rest = p->suspension;
 	core_wait(&sim_rq, now);
 }
 
@@ -79,8 +91,25 @@ static void budget_check_windows(int i)
 			CHECK((RTIME)(p->used[to] - p->used[from]) <= (lengths[k] + extra) * p->budget);
 }
 
-/* One set. @restless: jobs also sleep, as no test of admission reckons with. */
-static void budget_run_set(const struct rt_sched_ops *ops, int count, bool restless)
+/* The job that runs may have a rest. */
+static void budget_rest(enum budget_kind kind, RTIME now)
+{
+	RT_TASK *task = sim_pick();
+	struct party *p;
+	RTIME rest;
+
+	if (kind == OVERRUN || !task || sim_random(kind == RESTLESS ? 10 : 3))
+		return;
+	p = &party[task - sim_task];
+	rest = 1 + sim_random(2 * (u32)task->period);
+	if (kind == DECLARED && rest > p->rest)
+		rest = p->rest;
+	p->rest -= kind == DECLARED ? rest : 0;
+	if (rest)
+		core_block(&sim_rq, now + rest);
+}
+
+static void budget_run_set(const struct rt_sched_ops *ops, int count, enum budget_kind kind)
 {
 	static const u8 innocent_actions[] = {
 		RT_BUDGET_COUNT, RT_BUDGET_THROTTLE, RT_BUDGET_STOP,
@@ -97,6 +126,7 @@ static void budget_run_set(const struct rt_sched_ops *ops, int count, bool restl
 		CHECK_EQ(core_set_budget(&sim_task[i], p->budget, action), 0);
 		core_make_periodic(&sim_rq, &sim_task[i], p->offset, p->period, -1);
 		p->left = budget_job(p);
+		p->rest = p->suspension;
 	}
 	for (RTIME now = 0; now < BUDGET_TICKS; now++) {
 		RT_TASK *task = sim_rq.curr;
@@ -104,14 +134,13 @@ static void budget_run_set(const struct rt_sched_ops *ops, int count, bool restl
 
 		sim_now = now;
 		if (task && !party[task - sim_task].left)
-			budget_finish(task - sim_task, now, !restless);
+			budget_finish(task - sim_task, now, kind != RESTLESS);
 		sim_advance(now);
 		/* Linux lets those go on that were stopped, sooner or later. */
 		for (i = 0; i < count; i++)
 			if (sim_task[i].stopped && !sim_random(8))
 				sim_wakeup(&sim_task[i], now, true);
-		if (restless && !sim_random(10) && (task = sim_pick()))
-			core_block(&sim_rq, now + 1 + sim_random(2 * (u32)task->period));
+		budget_rest(kind, now);
 		task = sim_pick();
 		for (i = 0; i < count; i++)
 			party[i].used[now + 1] = party[i].used[now] + (task == &sim_task[i]);
@@ -137,11 +166,15 @@ static void budget_case_against_the_oracle(void)
 		for (int set = 0; set < BUDGET_SETS; tried++) {
 			int count = 2 + sim_random(SIM_TASKS - 1);
 
-			if (!budget_make_set(count, policy))
+			enum budget_kind kind = set % 4 < 2 ? OVERRUN : set % 4 == 2 ? RESTLESS :
+				DECLARED;
+
+			if (!budget_make_set(count, policy, kind))
 				continue;
-			budget_run_set(&ops, count, set++ % 4 == 3);
+			budget_run_set(&ops, count, kind);
+			set++;
 		}
-		CHECK(tried < 20 * BUDGET_SETS);
+		CHECK(tried < 30 * BUDGET_SETS);
 	}
 }
 
@@ -520,6 +553,59 @@ static void budget_case_watchdog_and_owners(void)
 	CHECK(!core_next_stopped(&sim_rq));
 }
 
+/*
+ * The upper task sleeps before its work in every second job, and meets its deadline: two of its jobs
+ * come close together, and the lower one is late. @return: how often.
+ */
+static u64 budget_sleeper(RTIME nap)
+{
+	RTIME high_left = 4, low_left = 5;
+	RT_TASK *high, *low;
+	bool slept = false;
+	int job = 0;
+
+	sim_reset(&core_fixed_priority);
+	high = sim_add_periodic(0, 1, 0, 10);
+	sim_task[1].relative_deadline = 10;
+	low = sim_add_periodic(1, 2, 6, 12);
+	for (RTIME now = 0; now < 5000; now++) {
+		sim_advance(now);
+		if (sim_rq.curr == high && !high_left) {
+			high_left = 4;
+			slept = false;
+			job++;
+			core_wait(&sim_rq, now);
+			sim_pick();
+		}
+		if (sim_rq.curr == low && !low_left) {
+			low_left = 5;
+			core_wait(&sim_rq, now);
+		}
+		if (nap && sim_pick() == high && !slept && job % 2 == 0) {
+			slept = true;
+			core_block(&sim_rq, now + nap);
+		}
+		if (sim_pick() == high)
+			high_left--;
+		else if (sim_pick() == low)
+			low_left--;
+	}
+	CHECK_EQ(high->misses, 0);
+	return low->misses;
+}
+
+/* Jobs that wait are not what the tests of admission take them for, unless it is declared. */
+static void budget_case_suspension_must_be_declared(void)
+{
+	struct adm_task set[] = { { 4, 10, 10, 1 }, { 5, 12, 10, 2 } };
+
+	CHECK_EQ(adm_fixed(set, 2, ADM_ONE, 1000).reason, ADM_FITS);
+	CHECK_EQ(budget_sleeper(0), 0);
+	CHECK(budget_sleeper(6) > 100);
+	set[0].cost += 6;
+	CHECK_EQ(adm_fixed(set, 2, ADM_ONE, 1000).reason, ADM_UTILISATION);
+}
+
 /* ---- beside them ---- */
 
 /* The interval holds however often it is set, and an arrival that waits for it is not lost. */
@@ -631,6 +717,7 @@ static void budget_case_small_matters(void)
 	do(budget_case_watchdog_sees_chains)		\
 	do(budget_case_watchdog_beats_interrupts)	\
 	do(budget_case_watchdog_and_owners)		\
+	do(budget_case_suspension_must_be_declared)	\
 	do(budget_case_sporadic_again)			\
 	do(budget_case_sporadic_share)			\
 	do(budget_case_place_among_equals)		\

@@ -104,6 +104,7 @@ struct rt_task_struct {
 	unsigned char budget_action;	/* enum rt_budget_action */
 	RTIME due;			/* of the present job, whatever deadline the policy sees */
 	RTIME budget;			/* ns a job; 0: none */
+	RTIME suspension;		/* ns a job, for admission */
 	RTIME grid;			/* the release moment whose budget is being used */
 	RTIME paid;			/* what exec is when that is used up */
 	RTIME exec, job_exec, max_exec;	/* CPU time: in all; of the present job; of any job */
@@ -277,6 +278,25 @@ enum rt_budget_action {
  * RTSS 1998: constant bandwidth servers, with hard reservations.
  */
 int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action);
+
+/**
+ * rt_task_set_suspension - say how long each job of a task waits for other things than the CPU
+ * @task: initialised
+ * @suspension: ns a job, up to RT_PERIOD_MAX_NS; 0: not at all (the default)
+ *
+ * The sum of what a job spends at most asleep, suspended, and waiting for mutexes, semaphores and
+ * mailboxes. It is for admission only, which counts it as if the job computed meanwhile: a task
+ * that waits inside of its jobs harms less urgent ones more than its budget tells. Nobody
+ * measures or enforces it.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task, @suspension out of range), -ENOSPC (the set would not fit: see
+ * admission), -EPERM (with admission=enforce: not called by a Linux process). After an error
+ * nothing has changed.
+ * Source: Chen et al., Many suspensions, many problems: a review of self-suspending tasks in
+ * real-time systems, Real-Time Systems 55, 2019.
+ */
+int rt_task_set_suspension(RT_TASK *task, RTIME suspension);
 
 /**
  * rt_task_wait - end the present job; return at the next release

@@ -101,3 +101,38 @@ def test_parameters(vm: Vm) -> None:
         """ + TEXTBOOK + "said; dmesg | grep -c 'tactus: refused: [al]'",
         modules="tactus_core", with_modules="tactus taskset", icount=True)
     assert done.stdout.splitlines() == ["refused", "refused", "a in", "b in", "4"]
+
+
+def test_suspension(vm: Vm) -> None:
+    """What jobs wait for counts against less urgent tasks, and not against Linux's share."""
+    done = vm(
+        ADD + """
+        say() { if echo $1 > $P/suspension 2> /dev/null; then echo in; else echo out; fi; }
+        add a 0 10000000 0 4000000 1; add b 0 12000000 10000000 5000000 2
+        say 'a 6000000'; say 'a -1'; say 'a 1000000'; said
+        """,
+        modules="tactus admission=enforce linux_share=10 taskset", icount=True)
+    assert done.stdout.splitlines() == [
+        "a in", "b in", "out", "out", "in",
+        "policy fixed_priority: utilisation 141.66 % is above 100.00 % (linux_share=10), "
+        "task a has the most: refused",
+    ]
+
+
+def test_hosted(vm: Vm) -> None:
+    """Where jobs do not pre-empt one another no test holds: enforce is refused, warn sums up."""
+    done = vm(
+        ADD + """
+        insmod /modules/tactus.ko mode=hosted admission=enforce 2> /dev/null || echo refused
+        dmesg | grep -c 'refused: admission=enforce is not for mode hosted'
+        insmod /modules/tactus.ko mode=hosted linux_share=0 && insmod /modules/taskset.ko
+        add a 0 1000000 0 100000 1; add b 0 10000000 1000000 5000000 2
+        add c 0 10000000 0 5000000 3; said
+        """,
+        modules="tactus_core", with_modules="tactus taskset", icount=True)
+    assert done.stdout.splitlines()[0] == "refused"
+    assert done.stdout.splitlines()[2:] == [
+        "a in", "b in", "c in",
+        "policy fixed_priority: utilisation 110.00 % is above 100.00 % (linux_share=0), "
+        "task b has the most: admitted all the same",
+    ]

@@ -115,6 +115,23 @@ static int budget(const char *text, const struct kernel_param *param)
 static const struct kernel_param_ops budget_ops = { .set = budget };
 module_param_cb(budget, &budget_ops, NULL, 0200);
 
+/* "NAME SUSPENSION" */
+static int suspension(const char *text, const struct kernel_param *param)
+{
+	char name[RT_TASK_NAME_BYTES];
+	long long ns;
+
+	if (sscanf(text, "%15s %lld", name, &ns) != 2)
+		return -EINVAL;
+	for (int i = 0; i < count; i++)
+		if (!strcmp(sets[i].task.name, name))
+			return rt_task_set_suspension(&sets[i].task, ns);
+	return -ENOENT;
+}
+
+static const struct kernel_param_ops suspension_ops = { .set = suspension };
+module_param_cb(suspension, &suspension_ops, NULL, 0200);
+
 /* One line a task: name releases misses overruns budget_overruns max_exec exec max_late */
 static int show(char *buf, const struct kernel_param *param)
 {
