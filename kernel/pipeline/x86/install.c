@@ -150,6 +150,7 @@ static const struct step {
 	{ pl_machine_check, .looks = true },
 	{ pl_symbols_init, .looks = true },
 	{ pl_machine_find_clock, .looks = true },
+	{ pl_slots_find, .looks = true },
 	{ pl_idle_find, .looks = true },
 	{ find_apic, .looks = true },
 	{ pl_machine_check_apic, .looks = true },

@@ -90,26 +90,29 @@ def test_another_kernel(vm: Vm, crash: bool) -> None:
 
 
 # Functions of the kernel on its way to an end, in which a cli is the CPU's own.
-LAST = {"panic", "stop_this_cpu", "machine_kexec", "native_machine_crash_shutdown"}
+LAST = {"stop_this_cpu", "machine_kexec", "native_machine_crash_shutdown"}
 
 
-def test_suspend_is_refused_and_the_last_cli_is_hard(vm: Vm) -> None:
+@pytest.mark.parametrize(("kernel", "panic"), [
+    ("6.1", "panic"), pytest.param("7", "vpanic", marks=pytest.mark.slow)])
+def test_suspend_is_refused_and_the_last_cli_is_hard(vm: Vm, kernel: str, panic: str) -> None:
     """A machine that sleeps would lose the APIC's timer. And no RT code behind the point of no
     return: there the kernel's cli stays native."""
     done = vm("for state in $(cat /sys/power/state); do echo $state > /sys/power/state; "
               "echo $state=$?; done 2> /dev/null; dmesg | grep -c 'tactus: the machine cannot sleep'; "
               "cat /sys/kernel/tactus/state",
-              modules=RT, get=["/sys/kernel/tactus/slots_list", "/proc/kallsyms"])
+              modules=RT, get=["/sys/kernel/tactus/slots_list", "/proc/kallsyms"], kernel=kernel)
     *states, refusals, state = done.stdout.split()
     assert len(states) >= 1
     assert all(re.fullmatch(r"\w+=[1-9]\d*", word) for word in states), states
     assert int(refusals) == len(states)
     assert state == "active"
 
+    last = LAST | {panic}
     functions = {}
     for line in done.get("kallsyms").decode().splitlines():
         address, kind, name, *module = line.split()
-        if kind in "tT" and name in LAST and not module:
+        if kind in "tT" and name in last and not module:
             functions[name] = int(address, 16)
     kinds: dict[str, list[str]] = {}
     for line in done.get("slots_list").decode().splitlines():
@@ -118,5 +121,5 @@ def test_suspend_is_refused_and_the_last_cli_is_hard(vm: Vm) -> None:
                 if 0 <= int(address, 16) - start < 0x300]
         if near and kind.startswith("cli"):
             kinds.setdefault(min(near)[1], []).append(kind)
-    assert set(kinds) == LAST
+    assert set(kinds) == last
     assert all(found[0] == "cli_hard" for found in kinds.values()), kinds

@@ -43,41 +43,35 @@ const char *const pl_slot_name[PL_SLOT_KINDS] = {
 };
 
 /*
- * Functions (by prefix) whose cli stays native. On their way from a cli there back
- * to assembly they must be hard-off, since the return to user mode or the return
- * from an exception relies on it; or they are the end: a CPU that is stopped runs no RT code
- * any more, and one that leaves for another kernel has no IDT. Every sti is soft, so nothing
- * is lost by it.
+ * A cli on the way back to assembly must be hard, since the return to user mode or from an
+ * exception relies on it. All such code but a few functions is in the section that must not be
+ * instrumented, and so is idle code, which is soft all the same. In a function there that nobody
+ * named a hard cli costs latency, and a soft one could cost the machine: so it is hard. Every sti
+ * is soft, so nothing is lost by it.
  */
-static const char * const hard_cli[] = {
-	"__do_fast_syscall_32",
-	"do_int80_",
-	"exc_",
-	"fred_",
-	"handle_bug",
-	"irqentry_",
-	"machine_kexec",
-	"native_machine_crash_shutdown",
-	"noist_exc_",
-	"panic",
-	"preempt_schedule_irq",
-	"raw_irqentry_",
-	"ret_from_fork",
-	"stop_this_cpu",
+static const char *const soft_noinstr[] = {
+	"ct_idle_exit",
 };
 
 /*
- * Where a system call's way out has its cli, depending on what the compiler made inline. A kernel
- * with none of them keeps it somewhere else: softened there, an interrupt could hit the CPU
- * between the last swapgs and sysret.
+ * The others (by prefix), depending on what the compiler made inline; and where a CPU ends: one that
+ * is stopped runs no RT code any more, and one that leaves for another kernel has no IDT.
  */
-static const char * const hard_cli_way_out[] = {
+static const char *const hard_ordinary[] = {
 	"__syscall_exit_to_user_mode_work",
-	"do_syscall_64",
 	"exit_to_user_mode_",
 	"local_irq_disable_exit_to_user",
-	"syscall_exit_to_user_mode",
+	"machine_kexec",
+	"native_machine_crash_shutdown",
+	"panic",
+	"preempt_schedule_irq",
+	"ret_from_fork",
+	"stop_this_cpu",
+	"syscall_exit_to_user_mode_work",
+	"vpanic",
 };
+
+static struct pl_range noinstr_text, idle_text;
 
 /*
  * KVM's modules look for work with interrupts off, then enter their guest, which an interrupt
@@ -96,15 +90,21 @@ static bool is_one_of(const char *function, const char * const *prefixes, unsign
 	return false;
 }
 
-static bool is_way_out(const char *function)
+static bool stays_hard(const struct pl_text *text, unsigned long addr, const char *function)
 {
-	return is_one_of(function, hard_cli_way_out, ARRAY_SIZE(hard_cli_way_out));
+	if (is_kvm(text->mod))
+		return true;
+	if (pl_in_range(&noinstr_text, addr))
+		return !pl_in_range(&idle_text, addr) &&
+		       !is_one_of(function, soft_noinstr, ARRAY_SIZE(soft_noinstr));
+	return is_one_of(function, hard_ordinary, ARRAY_SIZE(hard_ordinary));
 }
 
-static bool stays_hard(const struct pl_text *text, const char *function)
+int pl_slots_find(void)
 {
-	return is_kvm(text->mod) || is_way_out(function) ||
-	       is_one_of(function, hard_cli, ARRAY_SIZE(hard_cli));
+	int err = pl_symbol_range("__noinstr_text_start", "__noinstr_text_end", &noinstr_text);
+
+	return err ?: pl_symbol_range("__cpuidle_text_start", "__cpuidle_text_end", &idle_text);
 }
 
 struct pl_text *pl_text_open(struct module *mod, unsigned long base, unsigned long bytes)
@@ -237,7 +237,6 @@ int pl_text_scan(struct pl_text *text)
 {
 	const u8 *last = (const u8 *)text->base + text->bytes - SLOT_BYTES;
 	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
-	bool way_out = text->mod;
 	int err = 0;
 
 	if (!cursor)
@@ -259,9 +258,7 @@ int pl_text_scan(struct pl_text *text)
 		if (!err)
 			continue;
 		err = 0;
-		if (kind == PL_SLOT_CLI && is_way_out(cursor->name))
-			way_out = true;
-		if (kind == PL_SLOT_CLI && stays_hard(text, cursor->name))
+		if (kind == PL_SLOT_CLI && stays_hard(text, addr, cursor->name))
 			err = pl_text_add(text, addr, PL_SLOT_CLI_HARD, 0, NULL, SLOT_BYTES);
 		else
 			err = pl_text_add(text, addr, kind, PL_OP_CALL, signature[kind].target,
@@ -270,10 +267,6 @@ int pl_text_scan(struct pl_text *text)
 			break;
 	}
 	kfree(cursor);
-	if (!err && !way_out) {
-		pr_err("refused: no cli found on the way out of a system call; nothing was changed\n");
-		return -EOPNOTSUPP;
-	}
 	return err;
 }
 

@@ -84,6 +84,14 @@ struct pl_text {
 
 extern const char *const pl_slot_name[PL_SLOT_KINDS];
 
+/**
+ * pl_slots_find - find the sections of the kernel's text in which a cli stays hard
+ *
+ * Context: Linux process; may sleep; before any text is scanned.
+ * Return: 0, or -EOPNOTSUPP after a line in the log.
+ */
+int pl_slots_find(void);
+
 /** pl_text_open - prepare a stretch of text; returns it or an ERR_PTR. May sleep. */
 struct pl_text *pl_text_open(struct module *mod, unsigned long base, unsigned long bytes);
 

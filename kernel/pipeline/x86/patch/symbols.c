@@ -47,6 +47,12 @@ unsigned long pl_symbol(const char *name)
 	return addr;
 }
 
+int pl_symbol_range(const char *start, const char *end, struct pl_range *range)
+{
+	*range = (struct pl_range){ pl_symbol(start), pl_symbol(end) };
+	return range->start && range->end ? 0 : -EOPNOTSUPP;
+}
+
 bool pl_symbol_at(unsigned long addr, unsigned long *start, unsigned long *size, char *name)
 {
 	unsigned long offset;

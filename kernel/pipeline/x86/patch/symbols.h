@@ -17,6 +17,19 @@ int pl_symbols_init(void);
 /** pl_symbol - address of a kernel symbol; 0 after a line in the log if there is none */
 unsigned long pl_symbol(const char *name);
 
+/** struct pl_range - a stretch of the kernel's text */
+struct pl_range {
+	unsigned long start, end;
+};
+
+static inline bool pl_in_range(const struct pl_range *range, unsigned long addr)
+{
+	return addr - range->start < range->end - range->start;
+}
+
+/** pl_symbol_range - from one symbol to another; 0, or -EOPNOTSUPP after a line in the log */
+int pl_symbol_range(const char *start, const char *end, struct pl_range *range);
+
 /** pl_symbol_try - address of a kernel symbol, or 0 */
 unsigned long pl_symbol_try(const char *name);
 
