@@ -259,7 +259,7 @@ void pl_ring3_refuse(const char *why)
 static bool async_faults(void)
 {
 	u32 base = boot_cpu_has(X86_FEATURE_HYPERVISOR) ?
-		   hypervisor_cpuid_base(KVM_SIGNATURE, KVM_CPUID_FEATURES) : 0;
+		   compat_hypervisor_base(KVM_SIGNATURE, KVM_CPUID_FEATURES) : 0;
 
 	if (!base || !(cpuid_eax(base | KVM_CPUID_FEATURES) & BIT(KVM_FEATURE_ASYNC_PF)))
 		return false;
