@@ -17,7 +17,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb demo test test-quick \
+.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb demo test test-quick test-long \
 	test-matrix unit kunit fuzz bench clean \
 	distclean help setup-demo setup-test setup-check check
 
@@ -83,16 +83,26 @@ demo: setup-demo
 	@tests/demo/run
 
 # All of it runs even when a part fails, so that one run shows everything; pytest comes last, and
-# runs the KUnit suites too (tests/kunit/test_kunit.py).
+# runs the KUnit suites too (tests/kunit/test_kunit.py). The budget is in seconds of CPU time: 35
+# minutes of two CPUs. Whoever adds a test that breaks it makes another shorter.
+CPU_BUDGET ?= 4200
 test: setup-test
 	@failed=0; \
 	$(MAKE) --no-print-directory unit || failed=1; \
-	$(PYTEST) -v -n $(JOBS) --dist loadfile $(PYTEST_ARGS) || failed=1; \
+	$(PYTEST) -v -n $(JOBS) --dist loadfile -m "not long" --cpu-budget=$(CPU_BUDGET) \
+		$(PYTEST_ARGS) || failed=1; \
 	exit $$failed
 
 test-quick: setup-test
 	@$(MAKE) --no-print-directory unit
-	@$(PYTEST) -v -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
+	@$(PYTEST) -v -n $(JOBS) --dist loadfile -m "not slow and not long" $(PYTEST_ARGS)
+
+# Hours: what `make test` leaves out. docs/testing.md lists it, with its last run.
+test-long: setup-test
+	@failed=0; \
+	TACTUS_THOROUGH=1 $(PYTEST) -v -n $(JOBS) --dist load -m long $(PYTEST_ARGS) || failed=1; \
+	$(MAKE) --no-print-directory kunit || failed=1; \
+	exit $$failed
 
 # Every stock kernel there is: prints a table, keeps the figures in out/matrix.json.
 test-matrix: setup-test
@@ -195,7 +205,8 @@ distclean: clean
 
 help:
 	@echo 'make demo             the main job, end to end, in QEMU; report in out/demo/'
-	@echo 'make test             every test; make test-quick leaves the slow ones out'
+	@echo 'make test             the tests; make test-quick leaves the slow ones out'
+	@echo 'make test-long        what takes hours: long storms, more kernels, schedules'
 	@echo 'make test-matrix      every stock kernel: a table of what works on which'
 	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'
 	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'

@@ -28,18 +28,18 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-@pytest.mark.slow
-def test_suites_pass_on_the_plain_kernel() -> None:
-    done = run()
-    assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["debug", "kcsan"])
-def test_suites_pass_on_a_checking_kernel(kernel: str) -> None:
-    """Built first if need be, which takes some ten minutes, once."""
+def have(kernel: str) -> None:
     if why := ownkernel.forbidden(kernel):
         pytest.skip(why)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["debug", pytest.param("plain", marks=pytest.mark.long),
+                                    pytest.param("kcsan", marks=pytest.mark.long)])
+def test_suites_pass(kernel: str) -> None:
+    """The kernel is built first if need be, which takes some ten minutes, once: one is enough for
+    every day."""
+    have(kernel)
     done = run("--kernel", kernel, "--together")
     assert done.returncode == 0, done.stdout
 
@@ -52,7 +52,8 @@ def test_suites_pass_on_a_checking_kernel(kernel: str) -> None:
 ])
 def test_a_bad_suite_fails(tmp_path: Path, name: str, body: str, complaint: str) -> None:
     (tmp_path / f"{name}_kunit.c").write_text(SUITE.format(name=name, body=body))
-    done = run("--dir", tmp_path)
+    have("debug")
+    done = run("--kernel", "debug", "--dir", tmp_path)
     assert done.returncode == 1, done.stdout
     assert complaint in done.stdout
 

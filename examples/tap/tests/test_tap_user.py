@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Every experiment that is shipped, on the real loop, with a simulated tapper, by tactus tap; in one boot.
 
-Made shorter, as their beats and taps cost time to emulate; TACTUS_THOROUGH=1 runs the long loop tests in full. The tapper (rt_tapper) is at the far end of the wire; the loop tests have the wire as a loop. Figures
+Made shorter, as their beats and taps cost time to emulate; `make test-long` runs the long loop tests in full. The tapper (rt_tapper) is at the far end of the wire; the loop tests have the wire as a loop. Figures
 are of virtual time.
 """
 from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -131,8 +130,8 @@ def test_loops(run: Run) -> None:
         check_loop(run.trial(task), least)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(8000)
-@pytest.mark.skipif(not os.environ.get("TACTUS_THOROUGH"), reason="without TACTUS_THOROUGH=1")
 @pytest.mark.parametrize(("name", "least"), [("loop_60s", 62_400), ("loop_10000", 10_000)])
 def test_loops_in_full(vm, tmp_path: Path, name: str, least: int) -> None:
     """As they are shipped."""

@@ -2,8 +2,8 @@
 """RT tasks, RT timers and scheduling policies, from inside of the guest.
 
 The checks themselves are in modules/task_test; each of them is a test here, with what the
-module says about it as the reason of a failure. One CPU runs in virtual time, so that a
-release is never late because the host was busy; two CPUs run in host time.
+module says about it as the reason of a failure. All of it runs in virtual time, so that a
+release is never late because the host was busy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """FIFOs against a reference model, against fuzz, and short of memory: see the C programs.
 
-Quick by default; TACTUS_THOROUGH=1 runs 10^7 operations, 10^6 calls, and as many again on a kernel
+Quick by default; TACTUS_THOROUGH=1, as `make test-long` sets it, runs 10^7 operations, 10^6 calls, and as many again on a kernel
 with KASAN and lockdep, whose log must stay silent.
 """
 from __future__ import annotations
@@ -51,9 +51,8 @@ def test_short_of_memory_and_fuzzed(vm) -> None:
     assert lines[-1].startswith("not ok random") and done.status == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(6000)
-@pytest.mark.skipif(not THOROUGH, reason="without TACTUS_THOROUGH=1")
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_fuzzed_on_a_checking_kernel(vm, seed: int) -> None:
     """A quarter of a million calls each; the bench ends a run whose log has a complaint."""
@@ -63,5 +62,5 @@ def test_fuzzed_on_a_checking_kernel(vm, seed: int) -> None:
 
 
 if THOROUGH:
-    test_random_operations = pytest.mark.slow(test_random_operations)
-    test_short_of_memory_and_fuzzed = pytest.mark.slow(test_short_of_memory_and_fuzzed)
+    test_random_operations = pytest.mark.long(test_random_operations)
+    test_short_of_memory_and_fuzzed = pytest.mark.long(test_short_of_memory_and_fuzzed)

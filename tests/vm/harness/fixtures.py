@@ -11,11 +11,29 @@ bench's reason, unless the call says `check=False`.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-from .vmrun import KERNELS, Vm, run_vm
+from .vmrun import KERNELS, Result, Vm, commands, run_vm
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Each test has commands of its own."""
+    commands.clear()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, object, None]:
+    """A failure shows how to repeat it: its last run, a shared one that it looked at included."""
+    report = (yield).get_result()  # type: ignore[attr-defined]
+    if report.failed:
+        shared = [value.command for value in getattr(item, "funcargs", {}).values()
+                  if isinstance(value, Result)]
+        if last := (commands or shared)[-1:]:
+            report.sections.append(("to repeat it", last[0]))
 
 
 @pytest.fixture

@@ -231,6 +231,8 @@ def test_without_the_busy_loop_irq_8_loses_ticks(vm, irq8):
     (["run", "--kernel", "6.1.0-1", "--", "true"], "no package for kernel 6.1.0-1"),
     (["run", "--flavour", "vanilla", "--", "true"], "invalid choice: 'vanilla'"),
     (["run", "--smp", "0", "--", "true"], "--smp takes a number from 1"),
+    (["run", "--smp", "2", "--schedule", "1", "--", "true"], "--schedule takes a number from 0"),
+    (["run", "--icount", "--schedule", "1", "--", "true"], "--schedule takes a number from 0"),
     (["run", "--no-tree", "--modules", "no_such", "--", "true"], "module no_such is neither in"),
     (["run", "--no-tree", "--modules", "p=1", "--", "true"], "stands before any module"),
     (["run", "--no-tree", "--modules", "/nowhere/x.ko", "--", "true"], "/nowhere/x.ko: no such file"),

@@ -53,13 +53,14 @@ def failures(result: Result) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kernel", "smp"), [("debug", 1), ("debug", 2), ("kcsan", 2)])
+@pytest.mark.parametrize(("kernel", "smp"), [
+    ("debug", 1), ("debug", 2), pytest.param("kcsan", 2, marks=pytest.mark.long)])
 def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int) -> None:
     """Everything that can be loaded, used and unloaded. Two CPUs run in the host's time, so what
     takes too long there is no failure here: it is one in the other tests."""
     have(kernel)
     done = vm(RUN.format(group="one-cpu" if smp == 1 else "two-cpus"), kernel=kernel, smp=smp,
-              icount=smp == 1, modules="hog tactus_core", qemu=UART, timeout=900,
+              icount=True, modules="hog tactus_core", qemu=UART, timeout=900,
               put=[programs.build("load"), programs.build("fifo_check")],
               extra=["--memory=1G"], allow=[ownkernel.LINUX_RACES])
     assert done.status == 0, f"{done.status}: {done.stdout[-2000:]}{done.stderr}"
@@ -104,7 +105,7 @@ def test_the_debug_kernel_complains(vm: Vm) -> None:
         assert words in done.console, words
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("marked", [False, True])
 def test_kcsan_sees_races_of_rt_code(vm: Vm, marked: bool) -> None:
     """The control: RT code and the Linux under it count in one variable; marked accesses are

@@ -30,6 +30,13 @@ def test_two_runs_agree_in_every_counter(vm, cpus):
     assert first.console == second.console
 
 
+def test_a_schedule_moves_the_turns_and_repeats(vm):
+    """The seed alone decides. Where the second CPU was when the first looked differs with it."""
+    first, again, other = (vm("cat /proc/interrupts /proc/stat", smp=2, schedule=seed)
+                           for seed in (1, 1, 2))
+    assert first.stdout == again.stdout != other.stdout
+
+
 def fake(version: tuple[int, int], name: str = "qemu") -> Emulator:
     return Emulator(name, version)
 

@@ -21,13 +21,15 @@ KERNELS = [("6.1", "cloud"), ("6.1", "generic")]
 
 @dataclass(frozen=True)
 class Result:
-    """How a run ended. `stderr` holds the bench's reason beside the command's own words."""
+    """How a run ended. `stderr` holds the bench's reason beside the command's own words, `command` what
+    repeats it in a shell: to the last digit, if it is in virtual time."""
 
     stdout: str
     stderr: str
     status: int
     console: str
     files: Path
+    command: str = ""
 
     def get(self, name: str) -> bytes:
         """The content of a file that the run's `get` named, by its base name."""
@@ -35,6 +37,9 @@ class Result:
 
 
 Vm = Callable[..., Result]
+
+# The commands of the runs since a test began: fixtures.py shows them when it fails.
+commands: list[str] = []
 
 
 def skip_without_chroot(kernel: tuple[str, str]) -> None:
@@ -53,7 +58,7 @@ def run_vm(
     kernel: str | tuple[str, str] = "6.1",
     flavour: str = "cloud",
     smp: int = 1,
-    icount: bool = False,
+    icount: bool | None = None,
     busy: bool = False,
     put: Mapping[str | Path, str] | Iterable[str | Path] = (),
     get: Iterable[str] = (),
@@ -62,11 +67,17 @@ def run_vm(
     append: str = "",
     qemu: str = "",
     nmi: float = 0,
+    schedule: int | None = None,
     extra: Iterable[str] = (),
     check: bool = True,
 ) -> Result:
     """One `vm run`. `put` maps host to guest paths, or lists host paths; `get` lists guest paths,
-    whose files end up in Result.files under their base names; `kernel` may be (series, flavour)."""
+    whose files end up in Result.files under their base names; `kernel` may be (series, flavour).
+    Several CPUs run in virtual time, unless it says `icount=False`."""
+    if icount is None:
+        icount = smp > 1
+    if schedule is None and icount and smp > 1 and "TACTUS_SCHEDULE" in os.environ:
+        schedule = int(os.environ["TACTUS_SCHEDULE"])       # tests/vm/explore
     if isinstance(kernel, tuple):
         kernel, flavour = kernel
     number = len(list(folder.glob("run*")))
@@ -94,17 +105,20 @@ def run_vm(
         words += [f"--qemu={qemu}"]
     if nmi:
         words += ["--nmi", str(nmi)]
+    if schedule is not None:
+        words += ["--schedule", str(schedule)]
     words += [*extra, "--", command]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                          timeout=timeout + 600)
+    commands.append(shlex.join(words))
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     result = Result(
         stdout=done.stdout.decode(errors="replace"),
         stderr=done.stderr.decode(errors="replace"),
         status=done.returncode,
         console=log.read_text(encoding="utf-8") if log.is_file() else "",
         files=files,
+        command=commands[-1],
     )
     if check and done.returncode in (123, 124, 125):
-        pytest.fail(f"{shlex.join(words)}\nended with {done.returncode}:\n{result.stderr}\n"
+        pytest.fail(f"{result.command}\nended with {done.returncode}:\n{result.stderr}\n"
                     f"its stdout:\n{result.stdout[-3000:]}", pytrace=False)
     return result

@@ -162,7 +162,7 @@ def test_load_and_unload_many_times(vm: Vm, smp: int) -> None:
         "rmmod rt_latency || exit 5; rmmod tactus || exit 6; done; "
         "echo cycles=$i; kill -0 $load || exit 7; kill $load; "
         "[ ! -e /sys/kernel/tactus ] || exit 8; dmesg | grep -c 'tactus: active'",
-        modules="hog tactus_core", icount=smp == 1, smp=smp, qemu=UART,
+        modules="hog tactus_core", icount=True, smp=smp, qemu=UART,
         put=[programs.build("load")], timeout=280,
     )
     assert done.status == 0, done.stdout + done.stderr

@@ -45,13 +45,13 @@ def test_stalled_level_line(vm, rt: bool) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel, append", [
     (("6.1", "cloud"), ""), (("6.1", "generic"), ""), (("6.12", "cloud"), "preempt=full"),
-    (("7", "cloud"), ""),
+    pytest.param(("7", "cloud"), "", marks=pytest.mark.long),
 ], ids=["6.1-cloud", "6.1-generic", "6.12-cloud-preempt", "7-cloud"])
 def test_load_and_unload_on_two_cpus(vm, kernel: tuple[str, str], append: str) -> None:
     """Switching on and off under load, all modules, two CPUs; the bench fails on any warning.
     Kernels that pre-empt themselves switch tasks inside our slots, too: more cycles there."""
     skip_without_chroot(kernel)
-    cycles = 5 if kernel[0] == "6.1" else 12
+    cycles = 3 if kernel[0] == "6.1" else 6
     done = vm(
         "(while true; do ls / | cat > /dev/null; done) & load=$!\n"
         f"n=0; while [ $n -lt {cycles} ]; do\n"

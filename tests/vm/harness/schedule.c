@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A plug-in for QEMU: ends the turns of the CPUs at moments that a seed chooses.
+ *
+ *	qemu-system-x86_64 -icount shift=0,sleep=off -smp 2 -plugin schedule.so,seed=7 ...
+ *
+ * In virtual time CPUs run by turns, and a turn lasts until the next timer of the virtual clock is
+ * due, divided by the number of CPUs: most often far longer than any critical section. A timer of
+ * our own that does nothing but start anew cuts turns short, at any instruction. How long until the next is log-uniform, from
+ * 64 ns to a millisecond, so that there are turns of a few instructions and such in which the
+ * other CPU gets far. The same seed gives the same turns.
+ *
+ * QEMU's interface for plug-ins has no timers: these are of the program itself, which exports its
+ * symbols for its own modules.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT		__attribute__((visibility("default")))
+#define VIRTUAL_CLOCK	1	/* QEMU_CLOCK_VIRTUAL */
+#define NANOSECONDS	1	/* SCALE_NS */
+#define SHORTEST_LOG2	6
+#define LONGEST_LOG2	20
+
+/* QEMU's, no more of them than is used here; its timer is smaller than ours. */
+struct timer { uint64_t room[16]; };
+extern char main_loop_tlg[];
+void timer_init_full(struct timer *timer, void *group, int clock, int scale, int attributes,
+		     void (*callback)(void *), void *opaque);
+void timer_mod_ns(struct timer *timer, int64_t expires_ns);
+int64_t qemu_clock_get_ns(int clock);
+void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*callback)(uint64_t, unsigned int));
+
+EXPORT int qemu_plugin_version = 4;
+EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
+
+static struct timer timer;
+static uint64_t state;
+
+/* Steele, Lea and Flood's SplitMix64 (OOPSLA 2014): any seed does, neighbouring ones too. */
+static uint64_t next_random(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+static int64_t until_next_ns(void)
+{
+	uint64_t bits = next_random();
+	unsigned int log2 = SHORTEST_LOG2 + bits % (LONGEST_LOG2 - SHORTEST_LOG2);
+
+	return (1ULL << log2) + ((bits >> 32) & ((1ULL << log2) - 1));
+}
+
+static void end_turn(void *unused)
+{
+	(void)unused;
+	timer_mod_ns(&timer, qemu_clock_get_ns(VIRTUAL_CLOCK) + until_next_ns());
+}
+
+/* The first CPU is made when the clocks are there. */
+static void start(uint64_t id, unsigned int cpu)
+{
+	(void)id;
+	if (cpu)
+		return;
+	timer_init_full(&timer, main_loop_tlg, VIRTUAL_CLOCK, NANOSECONDS, 0, end_turn, NULL);
+	end_turn(NULL);
+}
+
+int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
+{
+	(void)info;
+	if (argc != 1 || strncmp(argv[0], "seed=", 5)) {
+		fprintf(stderr, "schedule: seed=NUMBER is wanted\n");
+		return -1;
+	}
+	state = strtoull(argv[0] + 5, NULL, 0);
+	qemu_plugin_register_vcpu_init_cb(id, start);
+	return 0;
+}
