@@ -33,6 +33,7 @@
 #include "pipeline/x86/machine.h"
 #include "pipeline/x86/patch/nmigate.h"
 #include "pipeline/x86/irq/oneshot.h"
+#include "pipeline/x86/irq/stall.h"
 #include "pipeline/x86/patch/patchers.h"
 #include "pipeline/x86/ring3/ring3.h"
 #include "pipeline/x86/patch/slots.h"
@@ -167,6 +168,7 @@ static const struct step {
 	{ pl_hotplug_watch, pl_hotplug_ignore },
 	/* Modules that come from here on wait for us, then meet an active pipeline. */
 	{ pl_texts_watch_modules, pl_texts_ignore_modules },
+	{ pl_stall_watch, pl_stall_ignore },
 	{ find_modules, NULL, .locked = true },
 	{ hook_apic, pl_apichook_after_off, .locked = true },
 	{ switch_on, NULL, .locked = true },	/* the way back may fail: switch_off() */

@@ -136,6 +136,7 @@ void pl_hand_over(void)
 		atomic_inc(&pl_handed_edge);
 	}
 	__this_cpu_write(pl_any, 0);
+	cpu->logged_tsc = 0;
 }
 
 void pl_serve_cpu(void *unused)

@@ -129,3 +129,33 @@ def test_a_cpu_that_comes_is_tested(vm: Vm) -> None:
               with_modules="tactus boot_fault", smp=2, icount=True)
     assert done.stdout == "0\ninert\n1\nactive\n", done.stdout + done.stderr
     assert "self-test failed: CPU 1 did not get the shot of an RT timer" in done.console
+
+
+STALL = """
+modprobe tactus || exit 3
+modprobe boot_fault what={what} cpu={cpu} || exit 4
+echo {ms} > /sys/module/boot_fault/parameters/stall_ms
+sleep 2.5; cat /sys/kernel/tactus/state; rmmod boot_fault
+"""
+
+
+@pytest.mark.parametrize("what, ms, cpus", [
+    ("stall", 1500, 1), pytest.param("stall", 900, 1, id="control"),
+    pytest.param("lost", 1500, 2, marks=slow)])
+def test_interrupts_that_nobody_replays_are_told_of(vm: Vm, what: str, ms: int, cpus: int) -> None:
+    """Once, with CPU, vectors and the way to the place; not if Linux is stalled for less than a second.
+    Interrupts that were enabled by an instruction that is no slot count as stalled."""
+    cpu = cpus - 1
+    done = vm(STALL.format(what=what, cpu=cpu, ms=ms), with_modules="tactus boot_fault", smp=cpus,
+              icount=True)
+    assert done.status == 0 and done.stdout == "active\n", done.stdout + done.stderr
+    told = [line.split("tactus: ")[1] for line in done.console.splitlines()
+            if f"tactus: CPU {cpu}: " in line]
+    if ms < 1000:
+        assert told == []
+        return
+    first, *callers = told
+    assert first.startswith(f"CPU {cpu}: interrupts for Linux wait for 1.0 s: vectors ")
+    assert "236" in first.partition("; ")[0]  # Linux's timer, or a range with it
+    assert any("called from boot_fault_stall+" in line for line in callers), told
+    assert sum("interrupts for Linux wait" in line for line in told) == 1

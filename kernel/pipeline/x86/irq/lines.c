@@ -38,6 +38,7 @@
 #include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lines.h"
 #include "pipeline/x86/irq/oneshot.h"
+#include "pipeline/x86/irq/stall.h"
 #include "pipeline/x86/switchover.h"
 #include "pipeline/x86/patch/symbols.h"
 
@@ -117,6 +118,7 @@ static bool oob_vector(void)
 		__this_cpu_write(ipi_pending, 0);
 		pl_client->ipi();
 	}
+	pl_stall_look();
 	/* On a CPU that is coming or going the timer is Linux's own. */
 	return !__this_cpu_read(pl_served) || pl_oneshot_due();
 }

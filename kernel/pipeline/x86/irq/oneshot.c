@@ -37,13 +37,14 @@
  * struct oneshot - one CPU's timer
  * @rt_next, @linux_next: ns of pl_clock(), or NEVER
  * @shot: the timer, while taken
+ * @owed: Linux's event was due, and Linux has not yet said when the next one is
  * @handling: inside pl_oneshot_due(), which programs at its end
  * @saved: Linux's clock event device as it was
  */
 struct oneshot {
 	u64 rt_next, linux_next;
 	const struct pl_shot *shot;
-	bool handling;
+	bool handling, owed;
 	struct clock_event_device saved;
 };
 
@@ -106,8 +107,12 @@ bool pl_oneshot_due(void)
 	}
 	t->handling = false;
 	linux_due = t->linux_next <= now;
-	if (linux_due)
-		t->linux_next = NEVER;
+	if (linux_due) {
+		/* Linux will say when next. If it does not, there is a shot for the stall detector. */
+		linux_due = !t->owed;
+		t->owed = true;
+		t->linux_next = now + NSEC_PER_SEC;
+	}
 	program(t);
 	return linux_due;
 }
@@ -127,6 +132,7 @@ static void set_linux_next(u64 when)
 	struct oneshot *t = this_cpu_ptr(&oneshot);
 
 	t->linux_next = when;
+	t->owed = false;
 	program(t);
 	pl_hard_restore(flags);
 }
@@ -216,6 +222,7 @@ void pl_oneshot_take(void)
 
 	t->saved = *dev;
 	t->rt_next = NEVER;
+	t->owed = false;
 	/* What is left of Linux's shot; if it has just ended, or there is none, tick at once. */
 	t->linux_next = pl_tsc_clock() + pl_lapic_left_ns();
 	dev->features &= ~COMPAT_CLOCKEVENT_BYPASS;

@@ -21,6 +21,7 @@
 #include <linux/module.h>
 #include <linux/ptrace.h>
 #include <asm/trapnr.h>
+#include <asm/tsc.h>
 #include "compat/compat.h"
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/pipeline.h"
@@ -228,6 +229,7 @@ static notrace void replay(struct pt_regs *regs)
 		cpu->current_vector = outer_vector;
 		cpu->acked = outer_acked;
 	}
+	__this_cpu_write(pl_cpu.logged_tsc, 0);
 	__this_cpu_write(pl_vif, 1);
 }
 
@@ -341,6 +343,8 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 
 		cpu->stats.oob++;
 		cpu->irq_depth++;
+		if (from_linux)
+			cpu->regs = regs;
 		if (line) {
 			if (unlikely(!pl_core.hooks->oob_line(line))) {
 				if (is_level(vector))
@@ -365,9 +369,15 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 		else
 			cpu->stats.logged++;
 	}
-	if (__this_cpu_read(pl_any) &&
-	    pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif), cpu->oob))
+	if (!__this_cpu_read(pl_any))
+		return;
+	if (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif), cpu->oob)) {
 		replay(regs);
+	} else if (!cpu->logged_tsc) {
+		/* For the stall detector. */
+		cpu->logged_tsc = rdtsc();
+		cpu->logged_ip = regs->ip;
+	}
 }
 
 /*

@@ -29,7 +29,7 @@
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 8
+#define PL_CORE_ABI 9
 
 struct irq_desc;
 struct pt_regs;
@@ -71,6 +71,9 @@ struct pl_stats {
  * @inband_vif: the in-band stage's virtual IF while @oob
  * @irq_depth: RT interrupt handlers on the stack
  * @nmi_depth: NMIs, and exceptions like them, on the stack
+ * @logged_tsc: when the oldest interrupt came that waits because Linux is stalled; 0: none does
+ * @logged_ip: what it interrupted
+ * @regs: of what the RT interrupt that came last from outside of RT code interrupted
  * @masked: per vector, the level line that the pipeline masked
  */
 struct pl_cpu {
@@ -81,6 +84,9 @@ struct pl_cpu {
 	u8 inband_vif;
 	u8 irq_depth;
 	u8 nmi_depth;
+	u64 logged_tsc;
+	unsigned long logged_ip;
+	const struct pt_regs *regs;
 	struct irq_desc *masked[PL_VECTORS];
 	struct pl_stats stats;
 };
