@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Policies: swapped, refused, ejected, and by the textbook. */
 #include <linux/preempt.h>
+#include <linux/sched.h>
 
 #include "task_test.h"
 
@@ -10,9 +11,11 @@ static void latest_enqueue(struct rt_rq *rq, RT_TASK *task)
 }
 
 static bool lie;
+static unsigned int asked;
 
 static RT_TASK *lying_pick(struct rt_rq *rq)
 {
+	asked++;
 	return lie ? &tasks[7] : rt_rq_first(rq);
 }
 
@@ -27,6 +30,11 @@ const struct rt_sched_ops backwards = {
 
 static const struct rt_sched_ops liar = {
 	.owner = THIS_MODULE, .name = "liar", .enqueue = latest_enqueue,
+	.dequeue = rt_rq_remove, .pick = lying_pick,
+};
+
+static const struct rt_sched_ops second_liar = {
+	.owner = THIS_MODULE, .name = "second_liar", .enqueue = latest_enqueue,
 	.dequeue = rt_rq_remove, .pick = lying_pick,
 };
 
@@ -115,6 +123,44 @@ void test_policy_ejected(void)
 	EXPECT(UNTIL(READ_ONCE(ran) >= 20), true);
 	for (int i = 0; i < 20; i++)
 		EXPECT(order[i], 1);
+	rt_sched_unregister(&liar);
+	delete_all();
+}
+
+/* Without sleeping, so that nothing of Linux's runs meanwhile. */
+static void await_releases(int releases)
+{
+	int then = READ_ONCE(ran);
+
+	while (READ_ONCE(ran) < then + releases)
+		cpu_relax();
+}
+
+/*
+ * A second policy is thrown out before Linux has heard of the first. Neither comes back when the
+ * second is unregistered.
+ */
+void test_policy_ejected_twice(void)
+{
+	unsigned int before;
+
+	forget();
+	EXPECT(rt_task_init(&tasks[7], once, 7, STACK, 1), 0);
+	EXPECT(rt_task_set_cpu(&tasks[7], 0), 0);
+	EXPECT(rt_task_init(&tasks[0], each_release, 1, STACK, 1), 0);
+	EXPECT(rt_task_set_cpu(&tasks[0], 0), 0);
+	EXPECT(rt_task_make_periodic(&tasks[0], rt_get_time(), MS), 0);
+	lie = true;
+	sched_set_fifo(current);
+	EXPECT(rt_sched_register(&liar), 0);
+	await_releases(2);
+	EXPECT(rt_sched_register(&second_liar), 0);
+	await_releases(2);
+	before = READ_ONCE(asked);
+	rt_sched_unregister(&second_liar);
+	await_releases(3);
+	EXPECT(READ_ONCE(asked), before);
+	sched_set_normal(current, 0);
 	rt_sched_unregister(&liar);
 	delete_all();
 }

@@ -62,6 +62,7 @@
 	TEST(policy_refuses) \
 	TEST(policy_swap_live) \
 	TEST(policy_ejected) \
+	TEST(policy_ejected_twice) \
 	TEST(policy_too_slow) \
 	TEST(sync_arguments) \
 	TEST(priority_inheritance) \
