@@ -42,56 +42,49 @@ static void make_object(unsigned long long *magic, u64 kind)
 	WRITE_ONCE(*magic, (unsigned long)magic ^ kind);
 }
 
-/*
- * After a change of @cpu's rq, its lock still held: what else it must be told. @before is what
- * rq.need_resched was: who set it sees to it, so that many wake-ups in a row send one IPI.
- */
-static void changed(struct rt_cpu *cpu, bool before)
+/* After a change of @cpu's rq, its lock still held: what else it must be told, once until it picks. */
+static void changed(struct rt_cpu *cpu)
 {
-	if (cpu == this_cpu_ptr(&rt_cpus))
+	if (cpu == this_cpu_ptr(&rt_cpus)) {
 		rt_exec_arm(cpu);
-	else if (cpu->rq.need_resched && !before)
+	} else if (cpu->rq.need_resched && !cpu->rq.poked) {
+		cpu->rq.poked = true;
 		rt_exec_poke(cpu->rq.cpu);
+	}
 }
 
 void sync_unblock(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
-	bool before;
 
 	hardlock(&cpu->lock);
-	before = cpu->rq.need_resched;
 	if (task->state == CORE_BLOCKED)
 		core_unblock(&cpu->rq, task);
-	changed(cpu, before);
+	changed(cpu);
 	hardunlock(&cpu->lock);
 }
 
 void sync_requeue(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
-	bool before;
 
 	hardlock(&cpu->lock);
-	before = cpu->rq.need_resched;
 	core_requeue(&cpu->rq, task);
-	changed(cpu, before);
+	changed(cpu);
 	hardunlock(&cpu->lock);
 }
 
 void sync_settle(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
-	bool before;
 
 	hardlock(&cpu->lock);
-	before = cpu->rq.need_resched;
 	core_budget_settle(&cpu->rq, task, pl_clock());
 	/* The end of a throttling is for its own CPU to arm. */
 	if (cpu != this_cpu_ptr(&rt_cpus) && timerq_early(&cpu->rq.timers))
 		rt_exec_poke(cpu->rq.cpu);
 	else
-		changed(cpu, before);
+		changed(cpu);
 	hardunlock(&cpu->lock);
 }
 

@@ -71,6 +71,7 @@ enum core_policy_op {
  * @verdict: why it is to be thrown out; NULL: it is not
  * @curr: the running task; NULL: Linux
  * @need_resched: @curr may not be what the policy picks
+ * @poked: the CPU has been interrupted for that since it picked
  * @since: when @curr was last accounted for
  * @stopped: the last task that the executive stopped, until somebody took note
  * @budget_timer: the end of @curr's budget
@@ -90,7 +91,7 @@ enum core_policy_op {
 struct rt_rq {
 	const struct rt_sched_ops *ops, *policy;
 	RT_TASK *curr;
-	bool need_resched;
+	bool need_resched, poked;
 	int cpu;
 	RTIME since;
 	RT_TASK *stopped;

@@ -366,6 +366,7 @@ RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 	while (unlikely(task && rq_budget_holds(task)) && !rq_budget_allows(rq, task, now))
 		task = checked_pick(rq);
 	rq->need_resched = false;
+	rq->poked = false;
 	if (!rq->curr && task)
 		rq_leave_linux(rq, now);
 	if (unlikely(rq->events.slot))
