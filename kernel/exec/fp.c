@@ -30,6 +30,7 @@
 
 #include <rt/context.h>
 #include "compat/cpuid.h"
+#include "exec/assert.h"
 #include "exec/cpu.h"
 #include "exec/fp.h"
 
@@ -73,6 +74,7 @@ static void make_initial(struct fxregs_state *area)
 
 void rt_fp_exchange(struct rt_cpu *cpu, RT_TASK *next)
 {
+	rt_assert(pl_hard_disabled() && hardlock_held(&cpu->lock));
 	if (cpu->fp_owner)
 		rt_fp_put(cpu->fp_owner->fp_area);
 	else if (!cpu->fp_away)

@@ -42,6 +42,13 @@ static __always_inline void hardunlock(struct hardlock *lock)
 	__this_cpu_dec(rt_locks_held);
 }
 
+/* For assertions: somebody holds it, and this CPU holds some lock. Context: interrupts off. */
+static inline bool hardlock_held(const struct hardlock *lock)
+{
+	return atomic_read(&lock->next) != READ_ONCE(lock->owner) &&
+	       __this_cpu_read(rt_locks_held);
+}
+
 /* Two different locks at once, in an order that all agree on. */
 static __always_inline void hardlock_pair(struct hardlock *a, struct hardlock *b)
 {

@@ -10,6 +10,7 @@
 
 #include <rt/context.h>
 #include "sched/wait.h"
+#include "exec/assert.h"
 #include "exec/cpu.h"
 #include "exec/objects.h"
 #include "exec/resched.h"
@@ -45,6 +46,7 @@ static void make_object(unsigned long long *magic, u64 kind)
 /* After a change of @cpu's rq, its lock still held: what else it must be told, once until it picks. */
 static void changed(struct rt_cpu *cpu)
 {
+	rt_assert(pl_hard_disabled() && hardlock_held(&cpu->lock));
 	if (cpu == this_cpu_ptr(&rt_cpus)) {
 		rt_exec_arm(cpu);
 	} else if (cpu->rq.need_resched && !cpu->rq.poked) {
@@ -57,6 +59,7 @@ void sync_unblock(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
 
+	rt_assert(pl_hard_disabled() && hardlock_held(&sync_lock));
 	hardlock(&cpu->lock);
 	if (task->state == CORE_BLOCKED)
 		core_unblock(&cpu->rq, task);
@@ -68,6 +71,7 @@ void sync_requeue(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
 
+	rt_assert(pl_hard_disabled() && hardlock_held(&sync_lock));
 	hardlock(&cpu->lock);
 	core_requeue(&cpu->rq, task);
 	changed(cpu);
@@ -156,6 +160,7 @@ static int end(RT_TASK *task, int result, RTIME until, unsigned long flags)
 {
 	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
 
+	rt_assert(pl_hard_disabled() && hardlock_held(&sync_lock));
 	if (result == SYNC_WAIT && until <= (RTIME)pl_clock()) {
 		sync_give_up(task, -ETIMEDOUT);
 		result = -ETIMEDOUT;

@@ -19,6 +19,7 @@
 #include <rt/post.h>
 #include "sched/wait.h"
 #include "exec/admit.h"
+#include "exec/assert.h"
 #include "exec/cpu.h"
 #include "exec/objects.h"
 #include "exec/registry.h"
@@ -70,6 +71,7 @@ static struct {
 /* Under the CPU's lock: copy it, for another policy may be thrown out when that is given back. */
 static bool take_ejection(struct rt_rq *rq)
 {
+	rt_assert(pl_hard_disabled() && hardlock_held(&rt_cpu_of(rq->cpu)->lock));
 	ejection.ops = rq->ejected;
 	if (!rq->ejected)
 		return false;
@@ -85,6 +87,7 @@ static void mark_ejected(int cpu)
 {
 	struct policy *policy;
 
+	rt_assert(mutex_is_locked(&rt_exec_mutex));
 	list_for_each_entry(policy, &policies, link) {
 		if (&policy->ops != ejection.ops || policy->ejected)
 			continue;
@@ -119,6 +122,7 @@ static void swap_cpu(struct rt_cpu *cpu, const struct rt_sched_ops *ops)
 
 void rt_sched_join(struct rt_cpu *cpu)
 {
+	rt_assert(mutex_is_locked(&rt_exec_mutex));
 	swap_cpu(cpu, active);
 }
 
@@ -313,6 +317,7 @@ static void take_ejections(void)
 /* rt_exec_mutex held. */
 static void drop(struct policy *policy)
 {
+	rt_assert(mutex_is_locked(&rt_exec_mutex));
 	take_ejections();
 	list_del(&policy->link);
 	if (active == &policy->ops)

@@ -30,6 +30,7 @@ static noinline void report_stopped(struct rt_cpu *cpu)
 /* Objects have a lock that comes before the CPU's. Meanwhile @firing keeps @task in being. */
 static noinline void time_out(struct rt_cpu *cpu, RT_TASK *task)
 {
+	rt_assert(pl_hard_disabled() && hardlock_held(&cpu->lock));
 	timerq_remove_release(&cpu->rq.timers, &task->timer);
 	WRITE_ONCE(cpu->firing, &task->timer);
 	hardunlock(&cpu->lock);

@@ -12,7 +12,8 @@
  */
 static inline void rt_exec_arm(struct rt_cpu *cpu)
 {
-	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus));
+	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus) &&
+		  hardlock_held(&cpu->lock));
 	/* In a pass of rt_exec_timer() the first timers are those it is about to take. */
 	if (!cpu->expiring && timerq_stale(&cpu->rq.timers))
 		pl_timer_arm(cpu->rq.timers.armed);

@@ -8,6 +8,7 @@
 #include <linux/export.h>
 #include <linux/module.h>
 
+#include "exec/assert.h"
 #include "exec/cpu.h"
 #include "exec/tick.h"
 #include "exec/timer.h"
@@ -145,6 +146,7 @@ static struct rt_timer *find_of(struct rt_cpu *cpu, const struct module *module)
 	struct heap *heap = &cpu->rq.timers.heap;
 	unsigned int i;
 
+	rt_assert(pl_hard_disabled() && hardlock_held(&cpu->lock));
 	for (i = 0; i < heap->count; i++) {
 		struct rt_timer *timer = container_of(heap->slot[i].node, struct rt_timer, node);
 
