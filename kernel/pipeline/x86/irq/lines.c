@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/workqueue.h>
 #include <asm/apic.h>
@@ -49,6 +50,7 @@ struct rt_line {
 	void (*handler)(void);
 	unsigned int irq;
 	bool level;
+	struct irq_data *remapped;	/* if level-triggered behind interrupt remapping; else NULL */
 	bool taken;		/* a Linux driver has it, and waits */
 	bool own;		/* the pipeline's */
 	bool dead;		/* its handler failed: Linux's, until it is freed */
@@ -96,7 +98,43 @@ static struct rt_post dead_post;
 
 /* ---- out-of-band. Context: RT interrupt. ---- */
 
-static bool oob_line(struct rt_line *line)
+/* Linux's handler, which finds a placeholder, is to send the EOI. */
+static void hold(unsigned int vector)
+{
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
+	pl_vecset_add(&cpu->held, vector);
+	cpu->stats.eoi_held++;
+}
+
+/*
+ * End a level-triggered interrupt. Behind interrupt remapping the local APIC's EOI does not reach
+ * the I/O APIC; the chip's own function ends it there, too, under ioapic_lock. If that is taken,
+ * it may be by the very code that was interrupted.
+ *
+ * Return: false if that is left to Linux.
+ */
+static bool end_level(struct rt_line *line, unsigned int vector)
+{
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+	int interrupted = cpu->current_vector;
+
+	if (!line->remapped) {
+		pl_ack();
+		return true;
+	}
+	if (raw_spin_is_locked(ioapic_lock) || irqd_is_setaffinity_pending(line->remapped)) {
+		hold(vector);
+		return false;
+	}
+	/* pl_eoi() is to end this one, not that whose handler was interrupted. */
+	cpu->current_vector = -1;
+	line->remapped->chip->irq_eoi(line->remapped);
+	cpu->current_vector = interrupted;
+	return true;
+}
+
+static bool oob_line(struct rt_line *line, unsigned int vector)
 {
 	line->count++;
 	/* An edge that comes while the handler runs must be latched; a level must not refire. */
@@ -105,11 +143,11 @@ static bool oob_line(struct rt_line *line)
 	if (unlikely(pl_guarded(line->handler, NULL))) {
 		WRITE_ONCE(line->dead, true);
 		rt_post(&dead_post);
+		if (line->level)
+			hold(vector);
 		return false;
 	}
-	if (line->level)
-		pl_ack();
-	return true;
+	return !line->level || end_level(line, vector);
 }
 
 static bool oob_vector(void)
@@ -266,6 +304,8 @@ static int add_line(unsigned int irq, void (*handler)(void), bool own)
 	line->irq = irq;
 	line->handler = handler;
 	line->level = irqd_is_level_type(data);
+	if (line->level && data->chip->irq_eoi && strstarts(data->chip->name, "IR-"))
+		line->remapped = data;
 	line->own = own;
 	line->movable = irqd_can_balance(data);
 	irq_set_status_flags(irq, IRQ_NO_BALANCING);

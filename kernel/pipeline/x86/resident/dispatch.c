@@ -346,11 +346,8 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 		if (from_linux)
 			cpu->regs = regs;
 		if (line) {
-			if (unlikely(!pl_core.hooks->oob_line(line))) {
-				if (is_level(vector))
-					ack_arrival(cpu, vector);
+			if (unlikely(!pl_core.hooks->oob_line(line, vector)))
 				pl_log(vector);
-			}
 		} else {
 			pl_ack();
 			if (pl_core.hooks->oob_vector())

@@ -96,8 +96,8 @@ struct pl_cpu {
  * @oob_vector: the out-of-band vector (timer or IPI) arrived; returns whether
  *	Linux's own tick is due as well
  * @rt_line: the RT interrupt behind a device vector, or NULL if it is Linux's
- * @oob_line: handle and acknowledge the RT interrupt that @rt_line returned; false if its
- *	handler failed: then it is Linux's from now on, and not acknowledged if level-triggered
+ * @oob_line: handle and acknowledge the RT interrupt that @rt_line returned; false if Linux is
+ *	to be given it as well: to acknowledge it, or to keep it, since the handler failed
  * @mask_line: mask the level-triggered line behind a vector at its controller;
  *	returns its descriptor, or NULL if that is not possible now
  * @unmask_line: the reverse; @desc is what @mask_line returned
@@ -115,7 +115,7 @@ struct pl_cpu {
 struct pl_hooks {
 	bool (*oob_vector)(void);
 	struct rt_line *(*rt_line)(unsigned int vector);
-	bool (*oob_line)(struct rt_line *line);
+	bool (*oob_line)(struct rt_line *line, unsigned int vector);
 	struct irq_desc *(*mask_line)(unsigned int vector);
 	void (*unmask_line)(struct irq_desc *desc, unsigned int vector);
 	void (*resched)(void);
