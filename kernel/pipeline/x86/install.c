@@ -117,8 +117,10 @@ static int switch_on(void)
 {
 	int err = pl_switch_over(true);
 
-	if (!err)
+	if (!err) {
 		active_since_ns = ktime_get_boottime_ns();
+		pr_info("RT's vector is %#x\n", pl_core.oob_vector);
+	}
 	return err;
 }
 

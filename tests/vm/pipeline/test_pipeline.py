@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from harness import mutant
 from harness.vmrun import skip_without_chroot
 
 LOAD_ALL = "tactus tactus_rm rtfifo"
@@ -40,6 +41,22 @@ def test_stalled_level_line(vm, rt: bool) -> None:
         assert level["rt_during"] >= 0.99 * RTC_HZ * level["off_us"] / 1e6
     else:
         assert cpu["eoi_held"] == rounds
+
+
+@pytest.mark.slow
+def test_a_vector_in_one_class_with_devices(vm, tmp_path) -> None:
+    """Then the EOI of a level-triggered line that waits is never held: RT's timer would wait, too."""
+    rounds = 10
+    done = vm(f"modprobe level; echo {rounds} 500 > /sys/kernel/level/raise; "
+              "cat /sys/kernel/level/raise /sys/kernel/tactus/pipeline; dmesg | grep \"RT's vector\"",
+              modules=mutant.build(tmp_path, "class_e"), with_modules="level", icount=True,
+              busy=True, qemu="-device edu")
+    ledger, _, rest = done.stdout.partition("\n")
+    table, _, said = rest.strip().rpartition("\n")
+    assert fields(ledger)["handled"] == rounds
+    assert re.search(r"RT's vector is 0xe[d-f]$", said)
+    assert per_cpu(table)[0]["lines_masked"] == rounds
+    assert per_cpu(table)[0]["eoi_held"] == 0
 
 
 @pytest.mark.slow

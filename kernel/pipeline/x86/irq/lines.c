@@ -10,7 +10,7 @@
  * its CPU: Linux completes a move when its own handler acknowledges, and that does not run.
  *
  * Stalled level-triggered lines: see ack_arrival() in dispatch.c. Only worth it while
- * there are RT interrupts, which a held EOI could keep waiting.
+ * there are RT interrupts that a held EOI could keep waiting: lines, or in class 0xe the timer.
  *
  * rt_lines[] is written under lines_mutex in Linux's context and read out-of-band
  * without a lock: an entry is published whole and freed when no CPU can be using it.
@@ -162,6 +162,15 @@ static bool oob_vector(void)
 }
 
 /*
+ * Is RT's vector in no class with devices'? Where Linux or its hypervisor uses the highest vectors
+ * up, it is not, and an EOI that is held holds RT's timer up.
+ */
+static bool above_devices(void)
+{
+	return pl_core.oob_vector >= 0xf0;
+}
+
+/*
  * Masking writes the I/O APIC's index and data ports under ioapic_lock. If the lock
  * is taken, it may be by the very code that was interrupted: then rather not.
  */
@@ -170,7 +179,7 @@ static struct irq_desc *mask_line(unsigned int vector)
 	struct irq_desc *desc;
 	u8 vif;
 
-	if (!pl_core.rt_lines || raw_spin_is_locked(ioapic_lock))
+	if ((!pl_core.rt_lines && above_devices()) || raw_spin_is_locked(ioapic_lock))
 		return NULL;
 	desc = desc_of(vector);
 	if (!desc || !desc->irq_data.chip || !desc->irq_data.chip->irq_mask ||
