@@ -56,7 +56,7 @@ uninstall:
 		test -n "$(INSTALL_MOD_PATH)" || depmod "$$release"; \
 	done; test -n "$$found" || echo "nothing of tactus is installed for $(RELEASE)"
 
-# What programs need, and the commands; nothing of the kernel. librtf for C, and the Python package
+# What programs need, and the commands; nothing of the kernel. librtf and libtactus for C, and the Python package
 # for the commands' own use (`pip install userland/python` for yours). tools/userland has the list.
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -69,6 +69,7 @@ uninstall-userland:
 
 userland: analysis tapfile $(addprefix build/host/tactus.,bash zsh fish)
 	@$(MAKE) --no-print-directory -s -C userland/librtf BUILD=$(CURDIR)/build/librtf
+	@$(MAKE) --no-print-directory -s -C userland/libtactus BUILD=$(CURDIR)/build/libtactus
 
 build/host/tactus.%: $(wildcard userland/python/src/tactus/*.py userland/python/src/tactus/*/*.py)
 	@mkdir -p $(@D)
@@ -211,7 +212,7 @@ help:
 	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'
 	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'
 	@echo 'make uninstall        takes them away again'
-	@echo 'make install-userland librtf, the command tactus, manual pages, into PREFIX'
+	@echo 'make install-userland librtf, libtactus, the command tactus, manual pages, into PREFIX'
 	@echo 'make uninstall-userland   takes those away again'
 	@echo 'make deb              Debian packages, into out/deb'
 	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'

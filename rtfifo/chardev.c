@@ -509,3 +509,11 @@ const struct file_operations rtf_fops = {
 	.unlocked_ioctl = rtf_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };
+
+int rtf_of_file(struct file *file)
+{
+	if (file->f_op != &rtf_fops)
+		return -ENOTTY;
+	return rtf_number_of_minor(iminor(file_inode(file)));
+}
+EXPORT_SYMBOL_GPL(rtf_of_file);

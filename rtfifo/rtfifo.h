@@ -48,8 +48,6 @@
 #include <rt/post.h>
 #include "ring.h"
 
-#define RTF_MAX_FIFOS 1024
-
 typedef int rtf_filter_fn(unsigned int fifo, const struct rtf_written *written);
 typedef int rtf_watch_fn(unsigned int fifo, unsigned int event);
 typedef void rtf_rt_handler_fn(unsigned int fifo, unsigned int events);

@@ -68,7 +68,7 @@ void pl_ring3_swap(struct pl_ring3 *to);
  *
  * Context: RT task whose half is loaded.
  */
-void __noreturn pl_ring3_go(const struct pt_regs *regs, void *top);
+void pl_ring3_go(const struct pt_regs *regs, void *top);
 
 /**
  * pl_ring3_take - FS base, GS base and protection keys of the calling thread into @state

@@ -17,6 +17,9 @@
 #include <linux/module.h>
 #include <uapi/tactus/fifo.h>
 
+/* FIFOs have numbers below this. */
+#define RTF_MAX_FIFOS 1024
+
 /**
  * rtf_create_for - create a FIFO that belongs to a module
  * @owner: the module that unloads with it; NULL for none
@@ -214,6 +217,16 @@ int rtf_watch_writers(unsigned int fifo, int (*watch)(unsigned int fifo, unsigne
  */
 int rtf_create_rt_handler(unsigned int fifo,
 			  void (*handler)(unsigned int fifo, unsigned int events));
+
+struct file;
+
+/**
+ * rtf_of_file - which FIFO is an open file of?
+ *
+ * Context: Linux process.
+ * Return: its number; -ENOTTY: of none.
+ */
+int rtf_of_file(struct file *file);
 
 /**
  * rtf_put - hand bytes to the Linux processes that read a FIFO, all or nothing

@@ -71,6 +71,12 @@ EDITS: dict[str, dict[str, str]] = {
     "log_hidden": {
         "\tif (pl_core.active && reg - APIC_IRR <": "\tif (!pl_core.active && reg - APIC_IRR <",
     },
+    # Exceptions of RT code in ring 3 are taken for those of RT code in the kernel.
+    "ring3_is_kernel": {"\tif (unlikely(plan.task)) {\n": "\tif (plan.task && !pl_core.active) {\n"},
+    # Linux's entry code puts ring 3's registers on the interrupted thread's stack.
+    "linux_stack_in_ring3": {
+        "\t\tthis_cpu_write(*(unsigned long __percpu *)top_of_stack, value);\n": "",
+    },
     # A CPU that goes takes what it has logged along, and Linux does not find it in the APIC.
     "no_cpu_dies": {
         "\t\tpl_core.hooks->cpu_dies();\n": "",

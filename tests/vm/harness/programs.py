@@ -12,8 +12,10 @@ from . import TOP
 
 BUILD = TOP / "build" / "host"
 HEADERS = TOP / "kernel" / "include"
+LIBTACTUS = TOP / "userland" / "libtactus"
 FOLDERS = ("tests/vm/*", "examples/*", "examples/*/tests")
-COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}"]
+COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}",
+           f"-I{LIBTACTUS}"]
 
 
 def source(name: str) -> Path:
@@ -29,6 +31,9 @@ def build(name: str) -> Path:
     """The program made of NAME.c or of the C files in the folder NAME, compiled if stale."""
     origin = source(name)
     inputs = sorted(origin.iterdir()) if origin.is_dir() else [origin]
+    if any("<tactus/rt.h>" in path.read_text(encoding="utf-8") for path in inputs
+           if path.suffix == ".c"):
+        inputs = [*inputs, LIBTACTUS / "rt.c"]
     program = BUILD / name
     newest = max(path.stat().st_mtime for path in inputs)
     if program.exists() and program.stat().st_mtime >= newest:

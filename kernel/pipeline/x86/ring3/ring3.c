@@ -197,12 +197,10 @@ void pl_ring3_load_fp(void)
 /* leave.S; it does not return */
 void pl_ring3_leave(const struct pt_regs *regs, void *top, void *to_ring3);
 
-void __noreturn pl_ring3_go(const struct pt_regs *regs, void *top)
+void pl_ring3_go(const struct pt_regs *regs, void *top)
 {
 	pl_hard_save();
 	pl_ring3_leave(regs, top, pl_kcall(PL_KCALL_TO_RING3));
-	for (;;)
-		cpu_relax();
 }
 EXPORT_SYMBOL_GPL(pl_ring3_go);
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * /dev/rt, of the module tactus_user: a thread of an ordinary process goes on as an RT task, in ring
+ * 3, with its own registers, stack and memory. Programs use libtactus, <tactus/rt.h>.
+ *
+ *	int fd = open("/dev/rt", O_RDWR | O_CLOEXEC);		once a process
+ *	struct rt_enter enter = { .attr = { .period_ns = 1000000, ... } };
+ *	read(fd, &enter, sizeof(enter));
+ *
+ * The read() returns in RT mode, at the first release, with the number of bytes; or with an error,
+ * and then enter.why says why in a sentence. In RT mode the system calls below are RT calls. In a
+ * thread of Linux they are ENOSYS. Any other system call, any exception, and any signal turn the
+ * task back into the thread, at that very instruction: it is demoted. Then the read() is over, too.
+ */
+#ifndef _UAPI_TACTUS_RT_H
+#define _UAPI_TACTUS_RT_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* What a demotion by a system call or an exception is to do beside being counted. */
+#define RT_DEMOTE_SIGNAL	1	/* send the thread SIGXCPU */
+#define RT_DEMOTE_ABORT		2	/* send the thread SIGABRT */
+
+/**
+ * struct rt_attr - how a thread runs in RT mode
+ * @period_ns: between two releases
+ * @start_ns: the first release, by rt_now(); 0: a period from now. If it has passed, the next
+ *	of start + k * period
+ * @deadline_ns: of each job, after its release; 0: the period
+ * @budget_ns: CPU time of each job; a job that needs more demotes its thread, with SIGXCPU. Up to
+ *	the period; 0 (none) takes CAP_SYS_ADMIN
+ * @priority: 1, the highest, to 1000000
+ * @cpu: where; -1: where the thread is
+ * @flags: RT_DEMOTE_*
+ */
+struct rt_attr {
+	__s64 period_ns;
+	__s64 start_ns;
+	__s64 deadline_ns;
+	__s64 budget_ns;
+	__u32 priority;
+	__s32 cpu;
+	__u32 flags;
+	__u32 reserved;		/* 0 */
+};
+
+#define RT_WHY_BYTES 96
+
+/**
+ * struct rt_enter - what read() is given
+ * @attr: as wished; @attr.start_ns afterwards: the first release
+ * @why: after an error, a sentence
+ */
+struct rt_enter {
+	struct rt_attr attr;
+	char why[RT_WHY_BYTES];
+};
+
+/*
+ * RT calls: the instruction `syscall`, number in rax, arguments in rdi, rsi, rdx; the result in rax,
+ * negative: -errno. They run with interrupts off, so they are over before anything can end the task.
+ */
+#define RT_CALL_FIRST	0x54430000
+#define RT_CALL_WAIT	0x54430000	/* end the job; rdx: the next one's release, ns */
+#define RT_CALL_SLEEP	0x54430001	/* (until, ns) */
+#define RT_CALL_LEAVE	0x54430002	/* back to Linux */
+#define RT_CALL_PUT	0x54430003	/* (fifo, bytes, count) */
+#define RT_CALL_GET	0x54430004	/* (fifo, bytes, count) */
+
+/* The most bytes of one RT_CALL_PUT or RT_CALL_GET. */
+#define RT_COPY_MOST 256
+
+/* Why a thread was demoted. */
+#define RT_END_NONE	0	/* it was not yet, or is in RT mode */
+#define RT_END_LEAVE	1	/* RT_CALL_LEAVE */
+#define RT_END_SYSCALL	2	/* a system call, nr */
+#define RT_END_TRAP	3	/* an exception: vector, error_code, address */
+#define RT_END_SIGNAL	4	/* a signal, a debugger, exit, exec */
+#define RT_END_STOPPED	5	/* budget or watchdog */
+#define RT_END_MEMORY	6	/* the process's memory changed at address: munmap(), MADV_DONTNEED ... */
+#define RT_END_REASONS	7
+
+/**
+ * struct rt_stat - what happened to the calling thread
+ * @promotions: how often it entered RT mode
+ * @demotions: how often it left, by reason
+ * @reason, @vector, @ip, @address, @error_code, @nr: of the last demotion
+ * @pages: in RT mode's address space; @pages_ns: what making or checking it took the last time
+ */
+struct rt_stat {
+	__u64 promotions;
+	__u64 demotions[RT_END_REASONS];
+	__u32 reason;
+	__u32 vector;
+	__u64 ip, address, error_code, nr;
+	__u64 pages, pages_ns;
+};
+
+/**
+ * struct rt_clock - the clock of RT mode: ns = (unsigned __int128)rdtsc * @factor >> 32
+ *
+ * It does not change while /dev/rt is open.
+ */
+struct rt_clock {
+	__u64 factor;
+};
+
+#define RT_IOC_CLOCK _IOR(0xEC, 1, struct rt_clock)
+#define RT_IOC_STAT _IOR(0xEC, 2, struct rt_stat)
+/* Allow RT_CALL_PUT and RT_CALL_GET on a FIFO: a descriptor of /dev/rtfN, open for both; its N */
+#define RT_IOC_FIFO _IO(0xEC, 3)
+
+#endif

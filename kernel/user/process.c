@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One shadow a process, which its threads share, and what makes it stale.
+ *
+ * Linux tells before it takes memory away or puts other memory in its place. The pinned pages stay
+ * what they are, so nothing breaks; but RT code would go on with memory that the process does not
+ * see any more. So its tasks are demoted, and the next one to enter gets a new shadow. fork() and
+ * writeback only protect pages, which changes nothing for who has them pinned.
+ */
+#include <linux/err.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "user.h"
+
+static struct process *process_of(struct mmu_notifier *notifier)
+{
+	return container_of(notifier, struct process, notifier);
+}
+
+static int memory_changes(struct mmu_notifier *notifier, const struct mmu_notifier_range *range)
+{
+	struct process *p = process_of(notifier);
+	struct thread *t;
+
+	if (range->event != MMU_NOTIFY_UNMAP && range->event != MMU_NOTIFY_CLEAR)
+		return 0;
+	spin_lock(&p->lock);
+	if (p->shadow && shadow_touches(p->shadow, range->start, range->end)) {
+		p->shadow->stale = true;
+		list_for_each_entry(t, &p->threads, node)
+			if (t->shadow == p->shadow)
+				thread_stray(t, range->start);
+	}
+	spin_unlock(&p->lock);
+	return 0;
+}
+
+static void drop_shadow(struct process *p)
+{
+	struct shadow *s;
+
+	mutex_lock(&p->mutex);
+	spin_lock(&p->lock);
+	s = p->shadow;
+	p->shadow = NULL;
+	spin_unlock(&p->lock);
+	if (s)
+		shadow_put(s);
+	mutex_unlock(&p->mutex);
+}
+
+/* The process ends, or its memory does by exec; another may have its file still. */
+static void memory_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
+{
+	drop_shadow(process_of(notifier));
+}
+
+static const struct mmu_notifier_ops notifier_ops = {
+	.invalidate_range_start = memory_changes,
+	.release = memory_ends,
+};
+
+struct process *process_new(void)
+{
+	struct process *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	int err = -ENOMEM;
+
+	if (!p)
+		return ERR_PTR(err);
+	mutex_init(&p->mutex);
+	spin_lock_init(&p->lock);
+	INIT_LIST_HEAD(&p->threads);
+	INIT_LIST_HEAD(&p->node);
+	p->notifier.ops = &notifier_ops;
+	p->mm = current->mm;
+	get_task_comm(p->name, current);
+	p->fifos = kcalloc(BITS_TO_LONGS(RTF_MAX_FIFOS), sizeof(long), GFP_KERNEL_ACCOUNT);
+	if (!p->fifos)
+		goto err_free;
+	err = mmu_notifier_register(&p->notifier, p->mm);
+	if (err)
+		goto err_free;
+	return p;
+err_free:
+	kfree(p->fifos);
+	kfree(p);
+	return ERR_PTR(err);
+}
+
+void process_free(struct process *p)
+{
+	struct thread *t, *next;
+
+	mmu_notifier_unregister(&p->notifier, p->mm);
+	drop_shadow(p);
+	list_for_each_entry_safe(t, next, &p->threads, node)
+		thread_free(t);
+	kfree(p->fifos);
+	kfree(p);
+}
+
+/* Of the process; p->mutex held. */
+static struct shadow *renew(struct process *p)
+{
+	struct shadow *old = p->shadow, *s = old;
+
+	if (s && !s->stale && shadow_fits(s))
+		return s;
+	s = shadow_new(p->mm);
+	if (!s)
+		return NULL;
+	/* From here on it hears of changes, while it is filled too. */
+	spin_lock(&p->lock);
+	p->shadow = s;
+	spin_unlock(&p->lock);
+	if (old)
+		shadow_put(old);
+	return s;
+}
+
+struct shadow *process_shadow(struct process *p, u64 *took_ns)
+{
+	RTIME before = rt_get_time();
+	struct shadow *s;
+	int err;
+
+	mutex_lock(&p->mutex);
+	do {
+		s = renew(p);
+		err = s ? shadow_fill(s) : -ENOMEM;
+	} while (!err && READ_ONCE(s->stale));
+	*took_ns = rt_get_time() - before;
+	if (!err)
+		kref_get(&s->ref);
+	mutex_unlock(&p->mutex);
+	return err ? ERR_PTR(err) : s;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page tables of RT mode: the process's pages at the process's addresses, pinned, in tables of our
+ * own. Linux never changes them. So no TLB shootdown, migration, swapping, NUMA hint, collapse into
+ * huge pages or copy-on-write reaches RT code, and there is no protocol for that to get wrong.
+ *
+ * Entries are only ever added while anybody uses it, which needs no flush. Tables and pages go when
+ * nobody does.
+ */
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/pgtable.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "compat/pages.h"
+#include "user.h"
+
+#define USER_ENTRIES 256	/* of the top table; the rest is the kernel's */
+#define BATCH 256
+
+static int levels(void)
+{
+	return pgtable_l5_enabled() ? 5 : 4;
+}
+
+static bool isolated(void)
+{
+	return boot_cpu_has(X86_FEATURE_PTI);
+}
+
+static unsigned int shift_of(int level)
+{
+	return PAGE_SHIFT + 9 * level;
+}
+
+static u64 *below(u64 entry)
+{
+	return __va(entry & PTE_PFN_MASK);
+}
+
+static u64 *new_table(struct shadow *s)
+{
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+
+	if (!page)
+		return NULL;
+	list_add(&page->lru, &s->tables);
+	return page_address(page);
+}
+
+/* The entry of @addr's page; NULL: there is no table with it. */
+static u64 *find(const struct shadow *s, unsigned long addr)
+{
+	u64 *table = s->pgd;
+
+	for (int level = levels() - 1; level > 0; level--) {
+		u64 entry = READ_ONCE(table[addr >> shift_of(level) & 511]);
+
+		if (!entry)
+			return NULL;
+		table = below(entry);
+	}
+	return &table[addr >> PAGE_SHIFT & 511];
+}
+
+/* Likewise, with tables made where there are none; NULL: no memory. */
+static u64 *make(struct shadow *s, unsigned long addr)
+{
+	u64 *table = s->pgd;
+
+	for (int level = levels() - 1; level > 0; level--) {
+		u64 *entry = &table[addr >> shift_of(level) & 511];
+
+		if (!*entry) {
+			u64 *fresh = new_table(s);
+
+			if (!fresh)
+				return NULL;
+			/* With page table isolation the second half is what ring 3 has. */
+			if (table == s->pgd && isolated())
+				WRITE_ONCE(entry[512], __sme_pa(fresh) | _PAGE_TABLE);
+			WRITE_ONCE(*entry, __sme_pa(fresh) | _PAGE_TABLE);
+		}
+		table = below(*entry);
+	}
+	return &table[addr >> PAGE_SHIFT & 511];
+}
+
+void *shadow_at(const struct shadow *s, unsigned long addr, bool write)
+{
+	u64 *pte, need = _PAGE_PRESENT | _PAGE_USER | (write ? _PAGE_RW : 0);
+
+	if (addr >= TASK_SIZE_MAX)
+		return NULL;
+	pte = find(s, addr);
+	if (!pte || (*pte & need) != need)
+		return NULL;
+	return (void *)below(*pte) + offset_in_page(addr);
+}
+
+bool shadow_touches(const struct shadow *s, unsigned long from, unsigned long to)
+{
+	unsigned long at = from;
+
+	to = min(to, TASK_SIZE_MAX);
+	while (at < to) {
+		u64 *table = s->pgd, entry;
+		int level = levels() - 1;
+
+		for (;; level--) {
+			entry = READ_ONCE(table[at >> shift_of(level) & 511]);
+			if (!entry || !level)
+				break;
+			table = below(entry);
+		}
+		if (entry)
+			return true;
+		at = ((at >> shift_of(level)) + 1) << shift_of(level);
+	}
+	return false;
+}
+
+static u64 *kernel_half(u64 *pgd)
+{
+	return pgd + USER_ENTRIES;
+}
+
+bool shadow_fits(const struct shadow *s)
+{
+	return !memcmp(kernel_half(s->pgd), kernel_half((u64 *)s->mm->pgd),
+		       USER_ENTRIES * sizeof(u64));
+}
+
+struct shadow *shadow_new(struct mm_struct *mm)
+{
+	struct shadow *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+
+	if (!s)
+		return NULL;
+	s->pgd = (u64 *)__get_free_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO, 1);
+	if (!s->pgd) {
+		kfree(s);
+		return NULL;
+	}
+	kref_init(&s->ref);
+	INIT_LIST_HEAD(&s->tables);
+	mmgrab(mm);
+	s->mm = mm;
+	memcpy(kernel_half(s->pgd), kernel_half((u64 *)mm->pgd), USER_ENTRIES * sizeof(u64));
+	if (isolated())
+		memcpy(kernel_half(s->pgd + 512), kernel_half((u64 *)mm->pgd + 512),
+		       USER_ENTRIES * sizeof(u64));
+	return s;
+}
+
+/* One page more, or -EAGAIN. */
+static int charge(struct shadow *s)
+{
+	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+
+	if (atomic64_inc_return(&s->mm->pinned_vm) <= limit || capable(CAP_IPC_LOCK))
+		return 0;
+	atomic64_dec(&s->mm->pinned_vm);
+	return -EAGAIN;
+}
+
+static int add_page(struct shadow *s, struct vm_area_struct *vma, unsigned long addr,
+		    struct page *page)
+{
+	u64 *entry = make(s, addr);
+	pte_t pte;
+	int err;
+
+	if (!entry)
+		return -ENOMEM;
+	err = charge(s);
+	if (err)
+		return err;
+	pte = pte_mkyoung(mk_pte(page, vma->vm_page_prot));
+	if (vma->vm_flags & VM_WRITE)
+		pte = pte_mkdirty(compat_pte_mkwrite(pte, vma));
+	WRITE_ONCE(*entry, pte_val(pte));
+	s->pages++;
+	return 0;
+}
+
+static bool is_there(const struct shadow *s, unsigned long addr)
+{
+	u64 *entry = find(s, addr);
+
+	return entry && *entry;
+}
+
+static int fill_area(struct shadow *s, struct vm_area_struct *vma, struct page **pages)
+{
+	unsigned int flags = FOLL_LONGTERM | (vma->vm_flags & VM_WRITE ? FOLL_WRITE : 0);
+	unsigned long at = vma->vm_start;
+	int err = 0;
+
+	while (at < vma->vm_end && !err) {
+		long count = 0, want = 0;
+
+		if (is_there(s, at)) {
+			at += PAGE_SIZE;
+			continue;
+		}
+		if (signal_pending(current))
+			return -EINTR;
+		cond_resched();
+		while (want < BATCH && at + want * PAGE_SIZE < vma->vm_end &&
+		       !is_there(s, at + want * PAGE_SIZE))
+			want++;
+		count = compat_pin_user_pages(at, want, flags, pages);
+		/* Beyond a file's end, for instance: RT code finds none either. */
+		if (count <= 0) {
+			at += PAGE_SIZE;
+			continue;
+		}
+		for (long i = 0; i < count; i++, at += PAGE_SIZE) {
+			err = err ?: add_page(s, vma, at, pages[i]);
+			if (err)
+				unpin_user_page(pages[i]);
+		}
+	}
+	return err;
+}
+
+int shadow_fill(struct shadow *s)
+{
+	struct page **pages = kmalloc_array(BATCH, sizeof(*pages), GFP_KERNEL);
+	struct vm_area_struct *vma;
+	int err = 0;
+
+	if (!pages)
+		return -ENOMEM;
+	mmap_read_lock(s->mm);
+	{
+		VMA_ITERATOR(vmi, s->mm, 0);
+
+		for_each_vma(vmi, vma) {
+			/* Devices, and what nobody can read. */
+			if (vma->vm_flags & (VM_IO | VM_PFNMAP) ||
+			    !(vma->vm_flags & (VM_READ | VM_EXEC)))
+				continue;
+			err = fill_area(s, vma, pages);
+			if (err)
+				break;
+		}
+	}
+	mmap_read_unlock(s->mm);
+	kfree(pages);
+	return err;
+}
+
+static void unpin_below(struct shadow *s, u64 *table, int level, int entries)
+{
+	for (int i = 0; i < entries; i++) {
+		struct page *page;
+
+		if (!table[i])
+			continue;
+		if (level) {
+			unpin_below(s, below(table[i]), level - 1, 512);
+			continue;
+		}
+		page = pfn_to_page((table[i] & PTE_PFN_MASK) >> PAGE_SHIFT);
+		unpin_user_pages_dirty_lock(&page, 1, table[i] & _PAGE_RW);
+		atomic64_dec(&s->mm->pinned_vm);
+		cond_resched();
+	}
+}
+
+static void shadow_free(struct kref *ref)
+{
+	struct shadow *s = container_of(ref, struct shadow, ref);
+	struct page *page, *next;
+
+	unpin_below(s, s->pgd, levels() - 1, USER_ENTRIES);
+	list_for_each_entry_safe(page, next, &s->tables, lru)
+		__free_page(page);
+	free_pages((unsigned long)s->pgd, 1);
+	mmdrop(s->mm);
+	kfree(s);
+}
+
+void shadow_put(struct shadow *s)
+{
+	kref_put(&s->ref, shadow_free);
+}

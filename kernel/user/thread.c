@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A thread's way to RT mode and back.
+ *
+ * The thread sleeps in read() for as long as it is in RT mode. That alone keeps the process and its
+ * memory in being: exit, exec, signals and debuggers have to get it out of there first, and what gets
+ * it out is this code. It is read() because that hands all 64 bits of its result on: they become
+ * the thread's rax.
+ */
+#include <linux/capability.h>
+#include <linux/cpumask.h>
+#include <linux/ctype.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/uaccess.h>
+#include "exec/ring3.h"
+#include "pipeline/pipeline.h"
+#include "user.h"
+
+#define STACK_BYTES 8192
+/* How soon a thread notices that its task is no more, should nobody have told it. */
+#define LOOK (HZ / 10)
+
+/* ---- RT mode ---- */
+
+/* The task's kernel half: once to ring 3, never to return. */
+static void begin(int unused)
+{
+	struct thread *t = container_of(rt_task_self(), struct thread, task);
+
+	pl_hard_save();
+	WRITE_ONCE(t->where, IN_RING3);
+	pl_ring3_go(&t->regs, rt_ring3_top(&t->task));
+	/* Not reached. */
+	for (;;)
+		cpu_relax();
+}
+
+void thread_end(struct thread *t, const struct pt_regs *regs)
+{
+	t->regs = *regs;
+	t->ended = true;
+	rt_post(&t->over);
+	while (READ_ONCE(t->ended))
+		rt_task_suspend(&t->task);
+}
+
+/* ---- Linux's side ---- */
+
+static void wake(struct rt_post *post)
+{
+	complete(&container_of(post, struct thread, over)->done);
+}
+
+void thread_stray(struct thread *t, unsigned long addr)
+{
+	if (!t->in_rt || t->stray)
+		return;
+	t->stray = addr ?: 1;
+	complete(&t->done);
+}
+
+struct thread *thread_find(struct process *p)
+{
+	struct thread *t, *next, *mine = NULL, *fresh;
+
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	mutex_lock(&p->mutex);
+	list_for_each_entry_safe(t, next, &p->threads, node) {
+		struct task_struct *alive;
+
+		rcu_read_lock();
+		alive = pid_task(t->pid, PIDTYPE_PID);
+		rcu_read_unlock();
+		if (alive == current) {
+			mine = t;
+		} else if (!alive) {
+			spin_lock(&p->lock);
+			list_del(&t->node);
+			spin_unlock(&p->lock);
+			thread_free(t);
+		}
+	}
+	if (!mine && fresh) {
+		mine = fresh;
+		fresh = NULL;
+		mine->process = p;
+		mine->pid = get_task_pid(current, PIDTYPE_PID);
+		mine->ring3.ops = &user_ops;
+		rt_post_init(&mine->over, wake);
+		init_completion(&mine->done);
+		spin_lock(&p->lock);
+		list_add(&mine->node, &p->threads);
+		spin_unlock(&p->lock);
+	}
+	mutex_unlock(&p->mutex);
+	kfree(fresh);
+	return mine;
+}
+
+void thread_free(struct thread *t)
+{
+	put_pid(t->pid);
+	kfree(t);
+}
+
+static void set_name(struct thread *t)
+{
+	char name[TASK_COMM_LEN];
+
+	get_task_comm(name, current);
+	for (char *c = name; *c; c++)
+		if (!isascii(*c) || !isgraph(*c))
+			*c = '_';
+	rt_task_set_name(&t->task, *name ? name : "user");
+}
+
+static int make_task(struct thread *t, const char **why)
+{
+	int err = rt_task_init(&t->task, begin, 0, STACK_BYTES, t->attr.priority);
+
+	if (err) {
+		*why = err == -EINVAL ? "the priority is not 1 to 1000000" :
+		       "the executive takes no more tasks on this CPU";
+		return err;
+	}
+	set_name(t);
+	if (t->attr.cpu >= 0)
+		err = rt_task_set_cpu(&t->task, t->attr.cpu);
+	if (err)
+		*why = "that CPU cannot take an RT task";
+	if (!err && (err = rt_task_set_deadline(&t->task, t->attr.deadline_ns)))
+		*why = "the deadline is out of range, or the set of tasks would not fit";
+	if (!err && (err = rt_task_set_budget(&t->task, t->attr.budget_ns, RT_BUDGET_STOP)))
+		*why = "the budget is out of range, or the set of tasks would not fit";
+	if (err)
+		rt_task_delete(&t->task);
+	return err;
+}
+
+/* The first release not yet due of those that there are since the first. */
+static RTIME first_release(const struct rt_attr *attr)
+{
+	RTIME now = rt_get_time();
+
+	if (!attr->start_ns)
+		return now + attr->period_ns;
+	if (attr->start_ns > now)
+		return attr->start_ns;
+	return attr->start_ns + ((now - attr->start_ns) / attr->period_ns + 1) * attr->period_ns;
+}
+
+/* On the task's CPU, in Linux: so no RT task runs there now, and this one never again. */
+static void recall(void *arg)
+{
+	struct thread *t = arg;
+
+	rt_task_suspend(&t->task);
+}
+
+/* It does not run any more: with what registers does the thread go on, and why? */
+static unsigned int come_back(struct thread *t)
+{
+	bool stopped = READ_ONCE(t->task.stopped);
+
+	if (t->ended)
+		return t->left ? RT_END_LEAVE : t->end.trap ? RT_END_TRAP : RT_END_SYSCALL;
+	if (t->where != NOT_BEGUN)
+		t->regs = *rt_ring3_regs(&t->task);
+	/* A change of memory is no reason to disturb the program: it asks again, as a thread. */
+	if (t->where != IN_RING3)
+		t->regs.ax = t->stray && !stopped && !signal_pending(current) ? -ENOSYS : -EINTR;
+	return stopped ? RT_END_STOPPED : t->stray ? RT_END_MEMORY : RT_END_SIGNAL;
+}
+
+static void note(struct thread *t, unsigned int reason)
+{
+	struct rt_stat *stat = &t->stat;
+
+	stat->demotions[reason]++;
+	stat->ip = t->regs.ip;
+	stat->vector = stat->address = stat->error_code = stat->nr = 0;
+	if (reason == RT_END_TRAP) {
+		stat->vector = t->end.vector;
+		stat->address = t->end.address;
+		stat->error_code = t->end.error_code;
+	} else if (reason == RT_END_SYSCALL) {
+		stat->nr = t->end.nr;
+	} else if (reason == RT_END_MEMORY) {
+		stat->address = t->stray;
+	}
+	WRITE_ONCE(stat->reason, reason);
+}
+
+static void tell(struct thread *t, unsigned int reason)
+{
+	bool stray = reason == RT_END_SYSCALL || reason == RT_END_TRAP || reason == RT_END_MEMORY;
+
+	if (stray && t->attr.flags & RT_DEMOTE_ABORT)
+		send_sig(SIGABRT, current, 1);
+	else if (reason == RT_END_STOPPED || (stray && t->attr.flags & RT_DEMOTE_SIGNAL))
+		send_sig(SIGXCPU, current, 1);
+}
+
+static void set_in_rt(struct thread *t, bool in_rt)
+{
+	spin_lock(&t->process->lock);
+	t->in_rt = in_rt;
+	/* What has changed since the shadow was made has told nobody. */
+	if (in_rt && t->shadow->stale)
+		thread_stray(t, 1);
+	spin_unlock(&t->process->lock);
+}
+
+static void sleep_in_rt(struct thread *t)
+{
+	long left;
+
+	do
+		left = wait_for_completion_interruptible_timeout(&t->done, LOOK);
+	while (!left && !READ_ONCE(t->task.stopped) && !READ_ONCE(t->task.faulted));
+
+	/* It cannot fail: a CPU with RT tasks stays. */
+	smp_call_function_single(t->task.cpu, recall, t, 1);
+	rt_post_sync(&t->over);
+}
+
+long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+	unsigned int reason;
+	int err;
+
+	err = make_task(t, why);
+	if (err)
+		return err;
+	t->shadow = process_shadow(t->process, &t->stat.pages_ns);
+	if (IS_ERR(t->shadow)) {
+		err = PTR_ERR(t->shadow);
+		*why = err == -EAGAIN ? "the process has more memory than RLIMIT_MEMLOCK lets it pin" :
+		       err == -EINTR ? "a signal came" : "there is not enough memory";
+		goto err_task;
+	}
+	t->stat.pages = t->shadow->pages;
+	t->regs = *regs;
+	t->regs.ax = sizeof(struct rt_enter);
+	t->regs.orig_ax = -1;
+	t->where = NOT_BEGUN;
+	t->ended = t->left = false;
+	t->stray = 0;
+	reinit_completion(&t->done);
+	t->ring3.state.cr3 = __sme_pa(t->shadow->pgd);
+	rt_ring3_attach(&t->task, &t->ring3, &t->over);
+	t->attr.start_ns = first_release(&t->attr);
+	err = put_user(t->attr.start_ns, &at->attr.start_ns);
+	*why = "the memory of struct rt_enter cannot be written";
+	if (err)
+		goto err_shadow;
+	t->stat.reason = RT_END_NONE;
+	set_in_rt(t, true);
+	err = rt_task_make_periodic(&t->task, t->attr.start_ns, t->attr.period_ns);
+	if (err) {
+		set_in_rt(t, false);
+		*why = err == -EINVAL ? "the period is not 5 us to 1 h" :
+		       "the set of tasks would not fit, or the policy refuses it";
+		goto err_shadow;
+	}
+	*why = NULL;
+	t->stat.promotions++;
+	sleep_in_rt(t);
+	set_in_rt(t, false);
+
+	reason = come_back(t);
+	note(t, reason);
+	rt_ring3_detach(&t->task);
+	/* They are not restarted, nor looked at as those of a system call. */
+	*regs = t->regs;
+	regs->orig_ax = -1;
+	rt_task_delete(&t->task);
+	shadow_put(t->shadow);
+	tell(t, reason);
+	return regs->ax;
+
+err_shadow:
+	shadow_put(t->shadow);
+err_task:
+	rt_task_delete(&t->task);
+	return err;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tactus_user: threads of ordinary processes as RT tasks in ring 3.
+ *
+ *	main.c		/dev/rt, checks, files
+ *	thread.c	to RT mode and back
+ *	calls.c		RT calls
+ *	shadow.c	page tables of RT mode
+ *	process.c	one shadow a process, renewed when the process's memory has changed
+ */
+#ifndef _TACTUS_USER_H
+#define _TACTUS_USER_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/ptrace.h>
+#include <linux/spinlock.h>
+#include <rt/fifo.h>
+#include <rt/post.h>
+#include <rt/task.h>
+#include <uapi/tactus/rt.h>
+#include "pipeline/ring3.h"
+
+/* ---- shadow.c ---- */
+
+/**
+ * struct shadow - an address space of RT mode: a process's pages, pinned, at its addresses
+ * @ref: the process's, and each thread's in RT mode
+ * @mm: whose
+ * @pgd: the page tables' top
+ * @tables: all others, linked by their pages
+ * @pages: how many pages are in it
+ * @stale: the process's memory is not what it was
+ */
+struct shadow {
+	struct kref ref;
+	struct mm_struct *mm;
+	u64 *pgd;
+	struct list_head tables;
+	unsigned long pages;
+	bool stale;
+};
+
+/** shadow_new - an empty one, of @mm. Context: Linux process; may sleep. NULL: no memory. */
+struct shadow *shadow_new(struct mm_struct *mm);
+
+/**
+ * shadow_fill - add whatever of the process's memory is not in it yet
+ *
+ * Each page is allocated, pinned, and charged to RLIMIT_MEMLOCK.
+ *
+ * Context: a thread of the process; sleeps.
+ * Return: 0, -ENOMEM, -EAGAIN (RLIMIT_MEMLOCK), -EINTR.
+ */
+int shadow_fill(struct shadow *s);
+
+/** shadow_put - one user less; the last one unpins all. Context: Linux process; sleeps. */
+void shadow_put(struct shadow *s);
+
+/** shadow_fits - is the kernel's half still the kernel's? Context: Linux process. */
+bool shadow_fits(const struct shadow *s);
+
+/** shadow_touches - is any page of [@from, @to) in it? Context: Linux. */
+bool shadow_touches(const struct shadow *s, unsigned long from, unsigned long to);
+
+/** shadow_at - where the kernel has the byte at @addr, or NULL. Context: any. */
+void *shadow_at(const struct shadow *s, unsigned long addr, bool write);
+
+/* ---- process.c ---- */
+
+/**
+ * struct process - an open /dev/rt
+ * @notifier: tells of changes of its memory
+ * @mm: whose
+ * @mutex: guards @shadow, @threads and their making
+ * @lock: guards the pointers @shadow and the list against the notifier
+ * @fifos: that RT calls may use, by number
+ */
+struct process {
+	struct mmu_notifier notifier;
+	struct mm_struct *mm;
+	struct mutex mutex;
+	spinlock_t lock;
+	struct shadow *shadow;
+	struct list_head threads;
+	struct list_head node;		/* among all, for status */
+	unsigned long *fifos;
+	char name[RT_TASK_NAME_BYTES];
+};
+
+/** process_new - of the caller, or an ERR_PTR. Context: Linux process; may sleep. */
+struct process *process_new(void);
+void process_free(struct process *p);
+
+/**
+ * process_shadow - the shadow as the process's memory is now; give it back by shadow_put()
+ * @took_ns: what that took
+ *
+ * Context: a thread of the process; sleeps.
+ * Return: it, or an ERR_PTR: what shadow_fill() says.
+ */
+struct shadow *process_shadow(struct process *p, u64 *took_ns);
+
+/* ---- thread.c ---- */
+
+/* Where the task is, if not where its registers say. */
+enum where { NOT_BEGUN, IN_RING3, WAITING };
+
+/**
+ * struct thread - one thread that was in RT mode, or is
+ * @node: among its process's
+ * @pid: the thread, for the next time
+ * @regs: with which it goes there, or comes back if @ended
+ * @where: what is to become of its registers; written by the task, interrupts off
+ * @ended: it came back by itself: @end says what for, @left: RT_CALL_LEAVE
+ * @stray: its memory changed, here
+ * @done: it need not be asleep any more
+ */
+struct thread {
+	struct list_head node;
+	struct process *process;
+	struct pid *pid;
+	RT_TASK task;
+	struct pl_ring3 ring3;
+	struct shadow *shadow;
+	struct rt_attr attr;
+	struct pt_regs regs;
+	enum where where;
+	bool in_rt, ended, left;
+	struct pl_ring3_end end;
+	unsigned long stray;
+	struct rt_post over;
+	struct completion done;
+	struct rt_stat stat;
+};
+
+/** thread_find - the calling thread's, made if there is none; NULL: no memory */
+struct thread *thread_find(struct process *p);
+void thread_free(struct thread *t);
+
+/**
+ * thread_run - the calling thread goes on in RT mode, and comes back
+ * @at: user memory of a struct rt_enter, where the start is put
+ * @why: a sentence if it is refused; else NULL
+ *
+ * Context: read() of a thread of the process; sleeps.
+ * Return: what its rax is to be, or -errno with *@why set.
+ */
+long thread_run(struct thread *t, struct rt_enter __user *at, const char **why);
+
+/** thread_end - the task goes on as a thread, with @regs; no return. Context: RT task, hard off. */
+void thread_end(struct thread *t, const struct pt_regs *regs);
+
+/** thread_stray - the memory at @addr has changed. Context: Linux; process->lock held. */
+void thread_stray(struct thread *t, unsigned long addr);
+
+/* ---- calls.c ---- */
+
+extern const struct pl_ring3_ops user_ops;
+
+#endif

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""RT mode of ordinary programs, in the guest: what it promises is in the C program user_check."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from harness import mutant, programs
+from measure import users
+
+MODULES = "tactus rtfifo tactus_user"
+CASES = re.findall(r"do\((\w+)\)", programs.source("user_check").read_text().split(
+    "#define CASES(do)", 1)[1].split("\n\n", 1)[0])
+AFTER = """
+tail -n +2 /sys/kernel/tactus/tasks; rmmod tactus_user rtfifo tactus && echo unloaded
+"""
+
+
+def run_all(vm, modules: str = MODULES, **options) -> None:
+    """All cases pass, nothing is left behind, and all can be unloaded."""
+    done = vm(f"./user_check; {AFTER}", modules=modules, put=[programs.build("user_check")],
+              **options)
+    assert done.stdout.splitlines() == [*(f"ok {case}" for case in CASES), "unloaded"]
+
+
+def test_the_cases_are_found() -> None:
+    assert len(CASES) > 25
+
+
+def test_programs_in_rt_mode(vm) -> None:
+    run_all(vm, icount=True)
+
+
+@pytest.mark.slow
+def test_with_page_table_isolation(vm) -> None:
+    run_all(vm, icount=True, append="pti=on")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("series", ["6.12", "7"])
+def test_on_other_kernels(vm, series: str) -> None:
+    run_all(vm, icount=True, kernel=series)
+
+
+@pytest.mark.slow
+def test_on_two_cpus(vm) -> None:
+    run_all(vm, icount=True, smp=2)
+
+
+def test_not_without_the_pipeline(vm) -> None:
+    done = vm("modprobe tactus_user; ls /dev/rt; cat /sys/kernel/tactus/mode",
+              modules="tactus mode=hosted", with_modules="tactus_user", icount=True)
+    assert done.stdout == "hosted\n"
+    assert "tactus_user: refused: in mode hosted" in done.console
+
+
+def test_it_stays_while_it_is_used(vm) -> None:
+    done = vm("""
+        ./user_latency --seconds=1 --json > figures & sleep 0.3
+        cut -f 3 /sys/kernel/tactus/users; rmmod tactus_user 2> /dev/null && echo gone
+        wait $!; cat figures; rmmod tactus_user && echo unloaded""",
+              modules=MODULES, put=[programs.build("user_latency")], icount=True)
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["mode", "rt"] and lines[3:] == ["unloaded"]
+    assert json.loads(lines[2])["missed"] == 0
+
+
+@pytest.mark.parametrize("condition", ["irqoff"])
+def test_lateness(condition: str) -> None:
+    """In ring 3, with the control beside it: the same program as Linux runs it."""
+    results = users.measure_all([users.Case("rt", condition, 2), users.Case("linux", condition, 2)])
+    assert users.judge(results) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ring3_is_kernel", "linux_stack_in_ring3"])
+def test_a_mutant_is_seen(vm, tmp_path: Path, name: str) -> None:
+    """The dispatcher's row, and the stack's top: without either the guest does not survive."""
+    core = mutant.build(tmp_path, name)
+    done = vm("./user_check jobs null syscall signals", modules=f"{core} rtfifo tactus_user",
+              put=[programs.build("user_check")], icount=True, check=False)
+    assert done.status in (1, 124, 125), "a case failed, or the guest did not survive"

@@ -1,0 +1,710 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What RT mode promises an ordinary program: user_check [CASE ...] runs each case in a process of
+ * its own and says "ok CASE" or "not ok CASE: why". Exit status 1 if any failed.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <uapi/tactus/fifo.h>
+#include <tactus/rt.h>
+
+#define PERIOD_NS 1000000
+#define MOST_LATE_NS 2000
+
+#define CHECK(cond)							\
+	do {								\
+		if (!(cond)) {						\
+			printf("line %d: %s\n", __LINE__, #cond);	\
+			fflush(stdout);					\
+			_exit(1);					\
+		}							\
+	} while (0)
+
+static const struct rt_attr usual = {
+	.period_ns = PERIOD_NS, .budget_ns = PERIOD_NS / 2, .priority = 10, .cpu = -1,
+};
+
+static void enter(const struct rt_attr *attr)
+{
+	int err;
+
+	do
+		err = rt_enter(attr);
+	while (err == -EINTR);
+	if (err)
+		printf("%s (%d)\n", rt_why(), err);
+	CHECK(!err);
+}
+
+static struct rt_stat stat_now(void)
+{
+	struct rt_stat stat;
+
+	CHECK(!rt_stat(&stat));
+	return stat;
+}
+
+static unsigned long long demotions(const struct rt_stat *stat)
+{
+	unsigned long long sum = 0;
+
+	for (int i = 0; i < RT_END_REASONS; i++)
+		sum += stat->demotions[i];
+	return sum;
+}
+
+/* ---- jobs ---- */
+
+static void case_jobs(void)
+{
+	int64_t worst = 0, late;
+	struct rt_job job = {};
+	struct rt_stat stat;
+	double sum = 0;
+	int bad = 0;
+
+	enter(&usual);
+	for (int k = 1; k <= 300; k++) {
+		bad += rt_wait(&job) != 0 || job.number != k;
+		late = rt_now() - job.release_ns;
+		worst = late > worst ? late : worst;
+		sum += late * 1e-9;
+	}
+	rt_leave();
+	stat = stat_now();
+	CHECK(!bad);
+	CHECK(worst > 0 && worst < MOST_LATE_NS);
+	CHECK(sum > 0 && sum < 300 * MOST_LATE_NS * 1e-9);
+	CHECK(stat.promotions == 1 && stat.demotions[RT_END_LEAVE] == 1 && demotions(&stat) == 1);
+	CHECK(stat.pages > 10 && stat.pages_ns > 0);
+}
+
+static void case_the_shadow_is_kept(void)
+{
+	unsigned long long first_ns;
+	struct rt_stat stat;
+
+	enter(&usual);
+	rt_leave();
+	first_ns = stat_now().pages_ns;
+	enter(&usual);
+	rt_leave();
+	stat = stat_now();
+	CHECK(stat.promotions == 2 && stat.pages_ns < first_ns / 5);
+}
+
+static void case_sleep(void)
+{
+	int64_t until, woke;
+	int err;
+
+	enter(&usual);
+	until = rt_now() + 200000;
+	err = rt_sleep_until(until);
+	woke = rt_now();
+	rt_leave();
+	CHECK(!err && woke >= until && woke < until + MOST_LATE_NS);
+	CHECK(rt_sleep_until(until) == -ENOSYS && rt_wait(NULL) == -EPERM);
+}
+
+/* ---- what only Linux can do: the instruction, the signal, its address ---- */
+
+static volatile sig_atomic_t got_signal;
+static volatile unsigned long got_address, got_ip;
+static ucontext_t resume_at;
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *at = context;
+
+	got_signal = number;
+	got_address = (unsigned long)info->si_addr;
+	got_ip = at->uc_mcontext.gregs[REG_RIP];
+	setcontext(&resume_at);
+}
+
+static volatile int after;
+
+/* @code contains a label `here' at what is to fail. */
+#define FAILS(name, signal, vector_, address, ip_add, code)				\
+static void case_##name(void)								\
+{											\
+	struct sigaction action = { .sa_sigaction = on_fault,				\
+				    .sa_flags = SA_SIGINFO | SA_NODEFER };		\
+	struct rt_stat stat;								\
+	unsigned long here = 0;								\
+											\
+	sigaction(signal, &action, NULL);						\
+	after = 0;									\
+	getcontext(&resume_at);								\
+	if (!after) {									\
+		after = 1;								\
+		enter(&usual);								\
+		asm volatile("leaq 1f(%%rip), %0\n\tmovq %0, %1\n\t" code		\
+			     : "=&r" (here), "=m" (after_ip) : : "rax", "rcx", "rdx",	\
+			       "memory", "cc");						\
+		rt_leave();								\
+		CHECK(!"the instruction had no effect");				\
+	}										\
+	stat = stat_now();								\
+	CHECK(got_signal == signal);							\
+	CHECK(got_ip == after_ip + ip_add);						\
+	CHECK(address == -1L || got_address == (unsigned long)address);			\
+	CHECK(stat.reason == RT_END_TRAP && stat.vector == vector_);			\
+	CHECK(stat.ip == after_ip + (vector_ == 1 ? 1 : 0));			\
+}
+
+static unsigned long after_ip;
+
+FAILS(null, SIGSEGV, 14, 0x10, 0, "movl $0x10, %%eax; 1: movl (%%rax), %%ecx")
+FAILS(kernel_memory, SIGSEGV, 14, -1L, 0,
+      "movabs $0xffffffff81000000, %%rax; 1: movl (%%rax), %%ecx")
+FAILS(privileged, SIGSEGV, 13, -1L, 0, "1: cli")
+FAILS(divide, SIGFPE, 0, -1L, 0, "xorl %%ecx, %%ecx; xorl %%edx, %%edx; movl $1, %%eax;"
+      "1: idivl %%ecx")
+FAILS(invalid, SIGILL, 6, -1L, 0, "1: ud2")
+FAILS(breakpoint, SIGTRAP, 3, -1L, 1, "1: int3")
+/* The step has been made when it is told; Linux makes another. */
+FAILS(single_step, SIGTRAP, 1, -1L, 2,
+      "pushfq; orl $0x100, (%%rsp); popfq; 1: nop; nop; nop")
+
+static void case_syscall(void)
+{
+	char buffer[8] = "";
+	struct rt_stat stat;
+	int pipes[2];
+	long written;
+
+	CHECK(!pipe(pipes));
+	enter(&usual);
+	written = write(pipes[1], "hello", 5);
+	stat = stat_now();
+	CHECK(written == 5 && read(pipes[0], buffer, 5) == 5 && !strcmp(buffer, "hello"));
+	CHECK(stat.reason == RT_END_SYSCALL && stat.nr == 1);
+	CHECK(rt_sleep_until(0) == -ENOSYS);
+}
+
+/* A system call of the 32-bit way from 64-bit code: getpid is 20 there. */
+static void case_int80(void)
+{
+	int pid = getpid(), got = 20;
+	struct rt_stat stat;
+
+	enter(&usual);
+	asm volatile("int $0x80" : "+a" (got) : : "memory", "r8", "r9", "r10", "r11");
+	stat = stat_now();
+	CHECK(got == pid && stat.reason == RT_END_SYSCALL && stat.nr == 20);
+}
+
+static void case_vdso(void)
+{
+	struct timespec time = {};
+	struct rt_stat stat;
+	int err;
+
+	enter(&usual);
+	err = clock_gettime(CLOCK_MONOTONIC, &time);
+	stat = stat_now();
+	CHECK(!err && (time.tv_sec || time.tv_nsec) && demotions(&stat) == 1);
+}
+
+/* After a stray call the next wait is in RT mode again, on the same grid. */
+static void case_back_again(void)
+{
+	struct rt_job first, second;
+	struct rt_stat stat;
+	int err;
+
+	enter(&usual);
+	err = rt_wait(&first);
+	getppid();
+	err = err ?: rt_wait(&second);
+	err = err ?: rt_sleep_until(0);
+	rt_leave();
+	stat = stat_now();
+	CHECK(!err && second.number > first.number);
+	CHECK(second.release_ns - first.release_ns == (second.number - first.number) * PERIOD_NS);
+	CHECK(stat.promotions == 2 && stat.demotions[RT_END_SYSCALL] == 1);
+}
+
+/* ---- told of demotions ---- */
+
+static void case_demote_signal(void)
+{
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	struct rt_attr attr = usual;
+
+	sigaction(SIGXCPU, &action, NULL);
+	attr.flags = RT_DEMOTE_SIGNAL;
+	getcontext(&resume_at);
+	if (!got_signal) {
+		enter(&attr);
+		getppid();
+		CHECK(!"no signal");
+	}
+	CHECK(got_signal == SIGXCPU);
+}
+
+static int status_of(void (*child)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		child();
+		_exit(77);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+static void stray_call(void)
+{
+	enter(&usual);
+	getppid();
+}
+
+static void case_demote_abort(void)
+{
+	int status;
+
+	setenv("TACTUS_DEMOTE", "abort", 1);
+	status = status_of(stray_call);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	setenv("TACTUS_DEMOTE", "count", 1);
+	status = status_of(stray_call);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 77);
+}
+
+/* ---- budget, signals, death ---- */
+
+static void case_budget(void)
+{
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	struct rt_stat stat;
+
+	sigaction(SIGXCPU, &action, NULL);
+	getcontext(&resume_at);
+	if (!got_signal) {
+		enter(&usual);
+		asm volatile("leaq 1f(%%rip), %%rax; movq %%rax, %0; 1: jmp 1b"
+			     : "=m" (after_ip) : : "rax");
+	}
+	stat = stat_now();
+	CHECK(got_signal == SIGXCPU && got_ip == after_ip);
+	CHECK(stat.reason == RT_END_STOPPED && stat.ip == after_ip);
+}
+
+static volatile int alarms;
+
+static void on_alarm(int number)
+{
+	(void)number;
+	alarms++;
+}
+
+static void case_signals(void)
+{
+	struct itimerval every = { { 0, 20000 }, { 0, 20000 } };
+	int64_t worst = 0, late;
+	struct rt_stat stat;
+	struct rt_job job;
+	int recalled = 0;
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &every, NULL);
+	enter(&usual);
+	while (alarms < 5) {
+		int err = rt_wait(&job);
+
+		if (err == -EINTR) {
+			recalled++;
+			continue;
+		}
+		late = rt_now() - job.release_ns;
+		worst = late > worst && late < PERIOD_NS / 2 ? late : worst;
+	}
+	rt_leave();
+	stat = stat_now();
+	CHECK(stat.demotions[RT_END_SIGNAL] >= 4 && stat.promotions >= 5);
+	CHECK(recalled >= 1);
+	CHECK(worst && worst < MOST_LATE_NS);
+}
+
+static void wait_for_ever(void)
+{
+	enter(&usual);
+	for (;;)
+		rt_wait(NULL);
+}
+
+static void run_for_ever(void)
+{
+	struct rt_attr attr = usual;
+
+	attr.period_ns = 100000000;
+	attr.budget_ns = 90000000;
+	enter(&attr);
+	for (;;)
+		asm volatile("pause");
+}
+
+static void killed(void (*child)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		child();
+		_exit(77);
+	}
+	usleep(150000);
+	CHECK(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status));
+}
+
+static void case_kill(void)
+{
+	killed(wait_for_ever);
+	killed(run_for_ever);
+}
+
+static void *executes(void *unused)
+{
+	(void)unused;
+	usleep(20000);
+	execl("/proc/self/exe", "user_check", "executed", NULL);
+	return NULL;
+}
+
+static void case_exec(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, executes, NULL);
+	wait_for_ever();
+}
+
+/* ---- memory ---- */
+
+static void *forks(void *stop)
+{
+	while (!*(volatile bool *)stop) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	return NULL;
+}
+
+/* fork() protects every page of a process; RT code writes on. */
+static void case_fork(void)
+{
+	static volatile int written[1024 * 8];
+	pthread_t thread;
+	bool stop = false;
+	struct rt_stat stat;
+	int bad = 0, err;
+
+	pthread_create(&thread, NULL, forks, &stop);
+	enter(&usual);
+	for (int k = 0; k < 100; k++) {
+		err = rt_wait(NULL);
+		bad += err && err != -ETIMEDOUT;
+		for (int i = 0; i < 8; i++)
+			written[1024 * i] = k;
+	}
+	rt_leave();
+	stop = true;
+	pthread_join(thread, NULL);
+	stat = stat_now();
+	CHECK(!bad && stat.promotions == 1);
+	for (int i = 0; i < 8; i++)
+		CHECK(written[1024 * i] == 99);
+}
+
+static char *volatile area;
+static volatile bool in_rt;
+static int advice;
+
+static void *changes(void *unused)
+{
+	(void)unused;
+	while (!in_rt)
+		usleep(1000);
+	if (advice)
+		madvise(area, 4096, advice);
+	else
+		mmap(area, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return NULL;
+}
+
+static void change(int how)
+{
+	pthread_t thread;
+	struct rt_stat stat;
+	int jobs = 0;
+
+	advice = how;
+	area = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	area[0] = 1;
+	pthread_create(&thread, NULL, changes, NULL);
+	enter(&usual);
+	/* When RT mode is over the process's memory is what it sees: and it has been renewed. */
+	while (area[0] && jobs < 1000) {
+		in_rt = true;
+		rt_wait(NULL);
+		jobs++;
+	}
+	rt_leave();
+	pthread_join(thread, NULL);
+	stat = stat_now();
+	CHECK(jobs < 1000);
+	CHECK(stat.demotions[RT_END_MEMORY] >= 1);
+}
+
+static void case_dontneed(void)
+{
+	change(MADV_DONTNEED);
+}
+
+static void case_mapped_over(void)
+{
+	change(0);
+}
+
+/* Memory that came after the shadow was made: there when RT mode is entered next. */
+static void case_new_memory(void)
+{
+	volatile char *fresh;
+	struct rt_stat stat;
+	int err;
+
+	enter(&usual);
+	rt_leave();
+	fresh = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	enter(&usual);
+	err = rt_wait(NULL);
+	fresh[0] = 1;
+	fresh[1] = 2;
+	err = err ?: rt_sleep_until(0);
+	rt_leave();
+	stat = stat_now();
+	CHECK(!err && fresh[0] == 1 && fresh[1] == 2 && demotions(&stat) == 2);
+}
+
+/* ---- several ---- */
+
+static volatile long shared;
+
+static void *counts(void *unused)
+{
+	struct rt_attr attr = usual;
+
+	(void)unused;
+	attr.budget_ns = PERIOD_NS / 10;
+	enter(&attr);
+	for (int k = 0; k < 50; k++)
+		if (!rt_wait(NULL))
+			__atomic_add_fetch(&shared, 1, __ATOMIC_RELAXED);
+	rt_leave();
+	return NULL;
+}
+
+static void case_threads(void)
+{
+	pthread_t thread[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread[i], NULL, counts, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	CHECK(shared == 150);
+}
+
+static void case_ptrace(void)
+{
+	struct user_regs_struct regs;
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		run_for_ever();
+		_exit(77);
+	}
+	usleep(50000);
+	CHECK(!ptrace(PTRACE_ATTACH, pid, 0, 0) && waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSTOPPED(status) && !ptrace(PTRACE_GETREGS, pid, 0, &regs));
+	CHECK(regs.cs == 0x33);
+	CHECK(!ptrace(PTRACE_SINGLESTEP, pid, 0, 0) && waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+	CHECK(!ptrace(PTRACE_DETACH, pid, 0, 0) && !kill(pid, SIGKILL));
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+}
+
+static void case_fifo(void)
+{
+	int fd, fifo, control = open("/dev/rtfctl", O_RDWR);
+	struct rtf_new new = { .fifo = 0, .size = 4096 };
+	long value = 12345, back = 0, put, missing, far;
+
+	CHECK(control >= 0 && !ioctl(control, RTF_IOC_CREATE, &new));
+	fd = open("/dev/rtf0", O_RDWR | O_NONBLOCK);
+	fifo = rt_fifo(fd);
+	CHECK(fd >= 0 && fifo == 0);
+	CHECK(rt_fifo(0) < 0);
+	enter(&usual);
+	put = rt_fifo_put(fifo, &value, sizeof(value));
+	missing = rt_fifo_put(5, &value, sizeof(value));
+	far = rt_fifo_put(fifo, (void *)0x10, 8);
+	rt_leave();
+	CHECK(put == sizeof(value) && missing == -EBADF && far == -EFAULT);
+	CHECK(read(fd, &back, sizeof(back)) == sizeof(back) && back == value);
+	CHECK(write(fd, &value, sizeof(value)) == sizeof(value));
+	value = 0;
+	enter(&usual);
+	put = rt_fifo_get(fifo, &value, sizeof(value));
+	rt_leave();
+	CHECK(put == sizeof(value) && value == 12345);
+}
+
+/* ---- refusals ---- */
+
+static void refused(const struct rt_attr *attr, int err, const char *word)
+{
+	int got = rt_enter(attr);
+
+	if (got != err || !strstr(rt_why(), word))
+		printf("%d: %s\n", got, rt_why());
+	CHECK(got == err && strstr(rt_why(), word));
+}
+
+static void case_refused_afterwards(void)
+{
+	struct rt_attr attr = usual;
+
+	enter(&usual);
+	rt_leave();
+	attr.cpu = 99;
+	refused(&attr, -EINVAL, "CPU");
+}
+
+static void case_refusals(void)
+{
+	struct rlimit little = { 16384, 16384 };
+	struct rt_attr attr = usual;
+
+	attr.period_ns = 100;
+	refused(&attr, -EINVAL, "period");
+	attr = usual;
+	attr.priority = 0;
+	refused(&attr, -EINVAL, "priority");
+	attr = usual;
+	attr.cpu = 99;
+	refused(&attr, -EINVAL, "CPU");
+	attr = usual;
+	attr.budget_ns = attr.period_ns + 1;
+	refused(&attr, -EINVAL, "budget");
+	attr = usual;
+	attr.flags = 1 << 20;
+	refused(&attr, -EINVAL, "flags");
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &little) && !setresuid(65534, 65534, 65534));
+	refused(&usual, -EAGAIN, "RLIMIT_MEMLOCK");
+	attr = usual;
+	attr.budget_ns = 0;
+	refused(&attr, -EPERM, "CAP_SYS_ADMIN");
+}
+
+/* ---- all of them ---- */
+
+#define CASES(do)								\
+	do(jobs) do(the_shadow_is_kept) do(sleep) do(null) do(kernel_memory)	\
+	do(privileged) do(divide) do(invalid) do(breakpoint) do(single_step)	\
+	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
+	do(demote_abort) do(budget) do(signals) do(kill) do(exec) do(fork)	\
+	do(dontneed) do(mapped_over) do(new_memory) do(threads) do(ptrace)	\
+	do(fifo) do(refused_afterwards) do(refusals)
+
+#define ENTRY(name) { #name, case_##name },
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = { CASES(ENTRY) };
+
+static bool passes(void (*run)(void), char *why, size_t bytes)
+{
+	int pipes[2], status;
+	size_t had = 0;
+	ssize_t got;
+	pid_t pid;
+
+	if (pipe(pipes))
+		return false;
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[1], 1);
+		close(pipes[0]);
+		close(pipes[1]);
+		alarm(20);
+		run();
+		fflush(stdout);
+		_exit(0);
+	}
+	close(pipes[1]);
+	while ((got = read(pipes[0], why + had, bytes - 1 - had)) > 0)
+		had += got;
+	close(pipes[0]);
+	why[had] = '\0';
+	waitpid(pid, &status, 0);
+	if (WIFSIGNALED(status))
+		snprintf(why + had, bytes - had, "signal %d", WTERMSIG(status));
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+	bool failed = false;
+	char why[400];
+
+	if (argc == 2 && !strcmp(argv[1], "executed"))
+		return 0;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool wanted = argc == 1;
+
+		for (int a = 1; a < argc; a++)
+			wanted |= !strcmp(argv[a], cases[i].name);
+		if (!wanted)
+			continue;
+		if (passes(cases[i].run, why, sizeof(why))) {
+			printf("ok %s\n", cases[i].name);
+		} else {
+			for (char *c = why; *c; c++)
+				*c = *c == '\n' ? ' ' : *c;
+			printf("not ok %s: %s\n", cases[i].name, why);
+			failed = true;
+		}
+		fflush(stdout);
+	}
+	return failed;
+}

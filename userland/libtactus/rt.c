@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note
+/*
+ * See rt.h. Nothing between rt_enter() and rt_leave() makes a system call of Linux, and no
+ * function touches errno there: its place may not have been allocated yet.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <x86intrin.h>
+#include <tactus/rt.h>
+
+static int device = -1;
+static int device_error;
+static uint64_t factor;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* This thread's. */
+static __thread struct {
+	struct rt_enter enter;
+	int64_t start;		/* of its releases; 0: it has not entered, or it left */
+} self;
+
+static long call3(long number, long a, long b, long c, int64_t *release)
+{
+	register long rdx __asm__("rdx") = c;
+	long ret;
+
+	__asm__ volatile("syscall" : "=a" (ret), "+r" (rdx) : "0" (number), "D" (a), "S" (b)
+			 : "rcx", "r11", "memory");
+	if (release)
+		*release = rdx;
+	return ret;
+}
+
+/* ---- the device ---- */
+
+static void open_device(void)
+{
+	struct rt_clock clock;
+
+	device = open("/dev/rt", O_RDWR | O_CLOEXEC);
+	if (device < 0 || ioctl(device, RT_IOC_CLOCK, &clock))
+		device_error = -errno;
+	else
+		factor = clock.factor;
+}
+
+int rt_init(void)
+{
+	pthread_once(&once, open_device);
+	return device_error;
+}
+
+/* A child of fork() has memory of its own, and so needs a descriptor of its own. */
+static void after_fork(void)
+{
+	if (device >= 0)
+		close(device);
+	device = -1;
+	device_error = 0;
+	self.start = 0;
+	open_device();
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+	pthread_atfork(NULL, NULL, after_fork);
+}
+
+int64_t rt_now(void)
+{
+	return (unsigned __int128)__rdtsc() * factor >> 32;
+}
+
+/* ---- RT mode ---- */
+
+static unsigned int flags_wanted(void)
+{
+	const char *wish = getenv("TACTUS_DEMOTE");
+
+	if (!wish)
+		return 0;
+	if (!strcmp(wish, "signal"))
+		return RT_DEMOTE_SIGNAL;
+	return strcmp(wish, "abort") ? 0 : RT_DEMOTE_ABORT;
+}
+
+/* By read(), whose result is this thread's rax when it comes back from RT mode, too. */
+static int enter(void)
+{
+	long ret;
+
+	do	/* its memory changed before the first release */
+		ret = call3(0, device, (long)&self.enter, sizeof(self.enter), NULL);
+	while (ret == -ENOSYS);
+	return ret < 0 ? ret : 0;
+}
+
+int rt_enter(const struct rt_attr *attr)
+{
+	int err = rt_init();
+
+	memset(&self.enter, 0, sizeof(self.enter));
+	self.start = 0;
+	if (err) {
+		strcpy(self.enter.why, "/dev/rt cannot be opened: is tactus_user loaded?");
+		return err;
+	}
+	if (!attr) {
+		strcpy(self.enter.why, "there are no attributes");
+		return -EINVAL;
+	}
+	self.enter.attr = *attr;
+	if (!attr->flags)
+		self.enter.attr.flags = flags_wanted();
+	err = enter();
+	if (!err)
+		self.start = self.enter.attr.start_ns;
+	return err;
+}
+
+const char *rt_why(void)
+{
+	return self.enter.why;
+}
+
+static void tell(struct rt_job *job, int64_t release)
+{
+	if (!job)
+		return;
+	job->release_ns = release;
+	job->number = (release - self.start) / self.enter.attr.period_ns;
+}
+
+int rt_wait(struct rt_job *job)
+{
+	int64_t release;
+	int ret;
+
+	if (!self.start)
+		return -EPERM;
+	ret = call3(RT_CALL_WAIT, 0, 0, 0, &release);
+	if (ret == -ENOSYS) {
+		self.enter.attr.start_ns = self.start;
+		ret = enter();
+		release = self.enter.attr.start_ns;
+	}
+	if (!ret || ret == -ETIMEDOUT)
+		tell(job, release);
+	return ret;
+}
+
+int rt_sleep_until(int64_t when)
+{
+	return call3(RT_CALL_SLEEP, when, 0, 0, NULL);
+}
+
+int rt_leave(void)
+{
+	self.start = 0;
+	return call3(RT_CALL_LEAVE, 0, 0, 0, NULL);
+}
+
+int rt_in_rt(void)
+{
+	return call3(RT_CALL_PUT, -1, 0, 0, NULL) == -EBADF;
+}
+
+int rt_stat(struct rt_stat *stat)
+{
+	int err = rt_init();
+
+	return err ? err : ioctl(device, RT_IOC_STAT, stat) ? -errno : 0;
+}
+
+/* ---- FIFOs ---- */
+
+int rt_fifo(int fd)
+{
+	int err = rt_init(), fifo;
+
+	if (err)
+		return err;
+	fifo = ioctl(device, RT_IOC_FIFO, fd);
+	return fifo < 0 ? -errno : fifo;
+}
+
+ssize_t rt_fifo_put(int fifo, const void *bytes, size_t count)
+{
+	return call3(RT_CALL_PUT, fifo, (long)bytes, count, NULL);
+}
+
+ssize_t rt_fifo_get(int fifo, void *bytes, size_t count)
+{
+	return call3(RT_CALL_GET, fifo, (long)bytes, count, NULL);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * libtactus: threads of ordinary programs as hard real-time tasks. See libtactus(3).
+ *
+ *	struct rt_attr attr = { .period_ns = 1000000, .budget_ns = 200000, .priority = 10, .cpu = -1 };
+ *	struct rt_job job;
+ *
+ *	if (rt_enter(&attr))
+ *		errx(1, "%s", rt_why());
+ *	while (!rt_wait(&job))
+ *		...;			one job, released at job.release_ns
+ *	rt_leave();
+ *
+ * All functions return 0 or a negative errno and do not touch errno, unless they say otherwise.
+ */
+#ifndef _TACTUS_RT_USER_H
+#define _TACTUS_RT_USER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#if __has_include(<tactus/rt_abi.h>)
+#include <tactus/rt_abi.h>
+#else
+#include "uapi/tactus/rt.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct rt_job - a job that begins
+ * @release_ns: when it was released, by rt_now()
+ * @number: k, if it was released at start + k * period
+ */
+struct rt_job {
+	int64_t release_ns;
+	int64_t number;
+};
+
+/**
+ * rt_enter - the calling thread goes on as an RT task, at its first release
+ * @attr: see <tactus/rt_abi.h>; a zero in cpu means CPU 0, -1 the thread's
+ *
+ * Lock the process's memory first (mlockall()). TACTUS_DEMOTE=signal|abort|count in the environment
+ * says what a demotion is to do if @attr->flags does not.
+ *
+ * Return: 0: in RT mode; else rt_why() says why not. -EINVAL, -EPERM, -ENOSPC, -EAGAIN (RLIMIT_MEMLOCK), -EINTR
+ * (a signal came before the first release), -EOPNOTSUPP, -ENOMEM, or what open() of /dev/rt says.
+ */
+int rt_enter(const struct rt_attr *attr);
+
+/** rt_why - the sentence that belongs to this thread's last error of rt_enter() */
+const char *rt_why(void);
+
+/**
+ * rt_wait - end the job; return when the next one is released
+ * @job: filled in; or NULL
+ *
+ * A thread that was demoted since goes back to RT mode here, at its next release.
+ *
+ * Return: 0; -ETIMEDOUT (the job that begins now was released while the one before still ran: @job is
+ * filled in); -EINTR (a signal came: it is handled, and the thread is in Linux); -EPERM (the thread
+ * never entered RT mode, or left it); what rt_enter() says.
+ */
+int rt_wait(struct rt_job *job);
+
+/**
+ * rt_sleep_until - let the job rest until a moment, ns of rt_now()
+ *
+ * Return: 0; -EINTR (a signal came); -EINVAL; -ENOSYS (not in RT mode).
+ */
+int rt_sleep_until(int64_t when);
+
+/** rt_leave - back to Linux. Return: 0; -ENOSYS (it was there already: so it stays). */
+int rt_leave(void);
+
+/** rt_now - time, ns, of RT mode's clock; in and out of RT mode, without a call; 0 before rt_init() */
+int64_t rt_now(void);
+
+/** rt_in_rt - is the calling thread in RT mode? If not, that costs a system call. */
+int rt_in_rt(void);
+
+/** rt_init - open /dev/rt; rt_enter() does so if it has not been done. Return: 0 or -errno. */
+int rt_init(void);
+
+/** rt_stat - promotions, demotions and their reasons of the calling thread. It demotes. */
+int rt_stat(struct rt_stat *stat);
+
+/**
+ * rt_fifo - allow RT code of this process the FIFO of an open /dev/rtfN
+ * @fd: open for reading and writing
+ *
+ * Return: its number, for rt_fifo_put() and rt_fifo_get(); -ENOTTY, -EACCES, -EBADF.
+ */
+int rt_fifo(int fd);
+
+/**
+ * rt_fifo_put, rt_fifo_get - as rtf_put() and rtf_get() of RT code in the kernel
+ * @fifo: from rt_fifo()
+ * @count: up to RT_COPY_MOST
+ *
+ * Return: bytes; -ENOSPC (put: it does not fit), -EBADF (not allowed), -EMSGSIZE, -EFAULT (memory that
+ * RT mode does not have), -ENOSYS (not in RT mode).
+ */
+ssize_t rt_fifo_put(int fifo, const void *bytes, size_t count);
+ssize_t rt_fifo_get(int fifo, void *bytes, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
