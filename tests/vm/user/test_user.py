@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,25 @@ def test_it_stays_while_it_is_used(vm) -> None:
     lines = done.stdout.splitlines()
     assert lines[:2] == ["mode", "rt"] and lines[3:] == ["unloaded"]
     assert json.loads(lines[2])["missed"] == 0
+
+
+def test_the_shared_library(vm, tmp_path: Path) -> None:
+    """A dynamic program works, and the library exports what its manual page has."""
+    folder = programs.LIBTACTUS
+    subprocess.run(["make", "-s", "-C", folder, f"BUILD={tmp_path}"], check=True)
+    library, program = tmp_path / "libtactus.so.1.0.0", tmp_path / "user_latency"
+    subprocess.run(["gcc", "-O2", f"-I{folder}", f"-I{programs.HEADERS}", "-o", program,
+                    programs.source("user_latency") / "user_latency.c", f"-L{tmp_path}", "-ltactus"],
+                   check=True)
+    names = subprocess.run(["nm", "-D", "--defined-only", library], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout
+    page = (folder.parent / "man" / "libtactus.3").read_text(encoding="utf-8")
+    title = page.split(".SH NAME\n", 1)[1].split(r" \- ", 1)[0]
+    assert set(re.findall(r" T (\w+)@@LIBTACTUS_1.0", names)) == set(re.findall(r"\w+", title))
+    done = vm("./user_latency --seconds=0.1 --json", modules=MODULES, icount=True,
+              put={program: "/root/user_latency", library: "/lib/libtactus.so.1"})
+    figures = json.loads(done.stdout)
+    assert figures["jobs"] == 100 and figures["missed"] == 0
 
 
 @pytest.mark.parametrize("condition", ["irqoff"])
