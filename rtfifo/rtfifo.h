@@ -76,6 +76,7 @@ struct rtf {
 	char name[RTF_NAME_MAX + 1];	/* of /dev/rtf/NAME; empty: none */
 	struct module *owner;		/* destroyed with it; NULL: nobody's */
 	bool by_user;			/* made by RTF_IOC_CREATE */
+	bool loop;			/* RT code gets what RT code puts, too */
 	bool dead;			/* destroyed; set once, under handler_lock */
 	u32 piece;			/* writes of up to so many bytes are not split */
 	atomic_t openers;

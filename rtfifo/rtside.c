@@ -154,6 +154,75 @@ int rtf_get(unsigned int fifo, void *buf, int count)
 }
 EXPORT_SYMBOL_GPL(rtf_get);
 
+/*
+ * RT code takes back what RT code has put: the oldest bytes of the out ring. A Linux reader
+ * finds out as it does when they are overwritten. The ring stands still during a resize.
+ */
+static int rtf_take_back(struct ring *r, void *buf, u32 n)
+{
+	u32 record = READ_ONCE(r->record), tail, used;
+
+	if (READ_ONCE(r->keep))
+		return 0;
+	do {
+		tail = READ_ONCE(r->ix->tail);
+		used = smp_load_acquire(&r->ix->head) - tail;
+		if (n > used)
+			n = record ? used - used % record : used;
+		/* Linux has moved the tail since: less than this is there now. */
+		if (ring_peek(r, buf, n) < 0)
+			continue;
+		if (!n || ring_try_consume(r, tail, n))
+			break;
+	} while (1);
+	return (int)n;
+}
+
+int rtf_get_some(unsigned int fifo, void *buf, int count)
+{
+	int ret = rtf_check(fifo, buf, count);
+	unsigned long flags;
+	struct rtf *f;
+	u32 used;
+
+	if (unlikely(ret))
+		return ret;
+	ret = -ENODEV;
+	f = rtf_enter(fifo, &flags);
+	if (likely(f)) {
+		ret = -EINVAL;
+		if (ring_whole(&f->in.ring, count)) {
+			used = ring_used(&f->in.ring);
+			ret = ring_get(&f->in.ring, buf, min_t(u32, used, count));
+			if (ret > 0)
+				rtf_kick(&f->in, ring_free);
+			if (READ_ONCE(f->loop) && ret < count)
+				ret += rtf_take_back(&f->out.ring, (u8 *)buf + ret, count - ret);
+		}
+	}
+	rtf_leave(flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtf_get_some);
+
+int rtf_set_loop(unsigned int fifo, int on)
+{
+	unsigned long flags;
+	int ret = -ENODEV;
+	struct rtf *f;
+
+	if (unlikely(fifo >= rtf_count))
+		return -ENODEV;
+	f = rtf_enter(fifo, &flags);
+	if (f) {
+		WRITE_ONCE(f->loop, !!on);
+		ret = 0;
+	}
+	rtf_leave(flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtf_set_loop);
+
 int rtf_peek(unsigned int fifo, void *buf, int count)
 {
 	int ret = rtf_check(fifo, buf, count);
@@ -182,6 +251,8 @@ int rtf_flush(unsigned int fifo)
 		ret = ring_flush(&f->in.ring);
 		if (ret > 0)
 			rtf_kick(&f->in, ring_free);
+		if (READ_ONCE(f->loop) && !READ_ONCE(f->out.ring.keep))
+			ret += ring_flush(&f->out.ring);
 	}
 	rtf_leave(flags);
 	return ret;
@@ -191,13 +262,17 @@ EXPORT_SYMBOL_GPL(rtf_flush);
 int rtf_used(unsigned int fifo)
 {
 	unsigned long flags;
+	int ret = -ENODEV;
 	struct rtf *f;
-	int ret;
 
 	if (unlikely(fifo >= rtf_count))
 		return -ENODEV;
 	f = rtf_enter(fifo, &flags);
-	ret = f ? (int)ring_used(&f->in.ring) : -ENODEV;
+	if (f) {
+		ret = (int)ring_used(&f->in.ring);
+		if (READ_ONCE(f->loop))
+			ret += (int)ring_used(&f->out.ring);
+	}
 	rtf_leave(flags);
 	return ret;
 }

@@ -134,6 +134,21 @@ int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline)
 }
 EXPORT_SYMBOL_GPL(rt_task_set_deadline);
 
+static int call_set_priority(struct rt_rq *rq, struct rt_call *call)
+{
+	return core_set_priority(rq, call->task, call->action);
+}
+
+int rt_task_set_priority(RT_TASK *task, int priority)
+{
+	struct rt_call call = { .task = task, .fn = call_set_priority, .action = priority };
+
+	if (rt_is_task(task) && rt_admission == RT_ADMISSION_ENFORCE)
+		return -EPERM;
+	return rt_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_task_set_priority);
+
 static int call_set_budget(struct rt_rq *rq, struct rt_call *call)
 {
 	return core_set_budget(call->task, call->period, call->action);

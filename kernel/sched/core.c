@@ -137,6 +137,21 @@ int core_set_deadline(struct rt_rq *rq, RT_TASK *task, RTIME relative)
 	return error;
 }
 
+int core_set_priority(struct rt_rq *rq, RT_TASK *task, int priority)
+{
+	int before = task->priority, error;
+
+	if (priority < 1 || priority > RT_LOWEST_PRIORITY)
+		return -EINVAL;
+	task->priority = priority;
+	error = rq->ops->admit(rq, task, task->period, task->relative_deadline);
+	if (error)
+		task->priority = before;
+	else
+		core_requeue(rq, task);
+	return error;
+}
+
 int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME period, RTIME now)
 {
 	int error = rq->ops->admit(rq, task, period, task->relative_deadline);

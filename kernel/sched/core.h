@@ -139,6 +139,9 @@ int core_check_periodic(RTIME start, RTIME period);
 int core_check_deadline(RTIME relative);
 int core_check_budget(RTIME budget, int action);
 
+/** core_set_priority - see rt_task_set_priority(); 0, -EINVAL, or what admit says */
+int core_set_priority(struct rt_rq *rq, RT_TASK *task, int priority);
+
 /** core_set_deadline - see rt_task_set_deadline(); 0, -EINVAL, or what admit says */
 int core_set_deadline(struct rt_rq *rq, RT_TASK *task, RTIME relative);
 

@@ -253,6 +253,35 @@ int rtf_put(unsigned int fifo, const void *buf, int count);
 int rtf_get(unsigned int fifo, void *buf, int count);
 
 /**
+ * rtf_get_some - take as many bytes as there are, up to a number
+ * @fifo: its number
+ * @buf: where they go
+ * @count: how many at most; 0 does nothing
+ *
+ * Of a FIFO with rtf_set_loop(): first what Linux wrote, then what RT code put.
+ *
+ * Context: any but a Linux NMI; interrupts are off during the copy, which begins anew when a
+ * process takes bytes of a looped FIFO meanwhile.
+ * Return: the number of bytes, 0 if there are none, -ENODEV (no such FIFO), -EINVAL
+ * (@buf NULL, @count negative or not whole records).
+ */
+int rtf_get_some(unsigned int fifo, void *buf, int count);
+
+/**
+ * rtf_set_loop - let RT code get what RT code puts into a FIFO
+ * @fifo: its number
+ * @on: not 0: rtf_get_some(), rtf_used(), rtf_isempty() and rtf_flush() regard both directions;
+ *	0: the FIFO is as rtf_create() made it
+ *
+ * Each byte goes to one reader, a process or RT code, whichever comes first. Only
+ * rtf_get_some() takes bytes that RT code put.
+ *
+ * Context: any but a Linux NMI; wait-free.
+ * Return: 0, -ENODEV (no such FIFO).
+ */
+int rtf_set_loop(unsigned int fifo, int on);
+
+/**
  * rtf_put_overwrite - hand bytes to Linux, and drop the oldest ones if need be
  * @fifo: its number
  * @buf: the bytes

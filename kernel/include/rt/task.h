@@ -240,6 +240,21 @@ int rt_task_make_sporadic(RT_TASK *task, RTIME interval);
 int rt_task_set_deadline(RT_TASK *task, RTIME relative_deadline);
 
 /**
+ * rt_task_set_priority - make a task more or less urgent
+ * @task: initialised; may be the caller
+ * @priority: 1 (the highest) to RT_LOWEST_PRIORITY
+ *
+ * A ready task goes behind those of equal priority. What a task has inherited by a mutex stays;
+ * while it waits for an object of rt/sync.h, its place there stays, too. Sets of tasks are not
+ * tested again.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task, @priority out of range), -ENOSPC (the policy does not admit
+ * it), -EPERM (with admission=enforce). After an error nothing has changed.
+ */
+int rt_task_set_priority(RT_TASK *task, int priority);
+
+/**
  * enum rt_budget_action - what happens to a job that has used up its budget
  * @RT_BUDGET_COUNT: it goes on, and is counted
  * @RT_BUDGET_THROTTLE: it stops until the task's next release moment, and goes on then with
