@@ -22,6 +22,7 @@ LAYERS = {
     "kernel/compat": 0, "kernel/include/uapi": 0, "kernel/include/rt": 0,
     "kernel/sched": 1, "kernel/pipeline": 1, "kernel/exec": 2, "kernel/policy": 3, "kernel": 3,
     "rtfifo": 4, "kernel/user": 5, "examples": 5,
+    "kernel/include/rtl": 5, "kernel/include/rtai": 5, "compat": 5,
 }
 # What a layer shows to those above it; everything else in it is its own affair.
 PIPELINE_FRONT = {"kernel/pipeline/pipeline.h", "kernel/pipeline/control.h",
@@ -30,7 +31,7 @@ PIPELINE_FRONT = {"kernel/pipeline/pipeline.h", "kernel/pipeline/control.h",
 
 def sources() -> Tree:
     found: Tree = {}
-    for folder in ("kernel", "rtfifo", "examples", "userland"):
+    for folder in ("kernel", "rtfifo", "compat", "examples", "userland"):
         for path in sorted((TOP / folder).rglob("*.[chS]")):
             below = path.relative_to(TOP)
             if "tests" not in below.parts and not path.name.endswith(".mod.c"):  # kbuild's
@@ -68,7 +69,7 @@ def layer(path: str) -> int:
 def arrows_point_down(tree: Tree) -> list[str]:
     complaints = []
     for path, text in tree.items():
-        if path.startswith(("userland", "kernel/include/v05")):
+        if path.startswith(("userland", "kernel/include/v05", "kernel/include/rtl", "kernel/include/rtai")):
             continue
         for name, quoted in includes(text):
             target = resolve(path, name, quoted, tree)

@@ -14,7 +14,7 @@ from .common import TREE, BenchError, build_dir, locked, say
 from .kernels import Kernel, compiler_missing
 
 # What Kbuild may read; everything else in the checkout does not concern the modules.
-SOURCES = ("Kbuild", "kernel", "rtfifo", "examples", "tests")
+SOURCES = ("Kbuild", "kernel", "rtfifo", "compat", "examples", "tests")
 SUFFIXES = {".c", ".h", ".S", ".mk", ".lds", ".inc"}
 
 
@@ -170,7 +170,40 @@ def _complaints(text: str, folder: Path) -> str:
     return "\n".join((picked or lines[-20:])[:40])
 
 
-def build_folder(kernel: Kernel, folder: Path, v05: bool = False,
+def _old_flags(include: Path, layer: str) -> str:
+    """OLD_FLAGS of flags.mk, and the headers that come first."""
+    text = (include / "v05" / "flags.mk").read_text(encoding="utf-8").replace("\\\n", " ")
+    found = re.search(r"^OLD_FLAGS := (.*)$", text, re.MULTILINE)
+    assert found
+    return (f"{found[1]} -include {include / 'v05' / 'old.h'}"
+            f" -include {include / layer / f'{layer}_compat.h'}")
+
+
+def _fp_words(folder: Path) -> list[str]:
+    """Words for make that compile the files which name float or double with floating point."""
+    words = []
+    for path in sorted(folder.rglob("*.c")):
+        if path.name.endswith(".mod.c") or not re.search(r"\b(float|double)\b",
+                                                         path.read_text(errors="replace")):
+            continue
+        name = path.relative_to(folder).with_suffix(".o")
+        words += [f"CFLAGS_{name}=-mhard-float -msse -msse2 -mpreferred-stack-boundary=4"
+                  " -mincoming-stack-boundary=3 -fno-tree-vectorize -fno-tree-slp-vectorize"
+                  " -mtune-ctrl=^sse_unaligned_load_optimal,^sse_unaligned_store_optimal",
+                  f"CFLAGS_REMOVE_{name}=-mno-sse -mno-sse2 -msoft-float -mno-80387"
+                  " -mno-mmx -mno-fp-ret-in-387"]
+    return words
+
+
+def _advice(text: str) -> str:
+    """A sentence on what old programs lack most often."""
+    lacking = re.findall(r"missing MODULE_LICENSE\(\) in \S*?([\w-]+)\.o", text)
+    return "".join(
+        f"\n{name} has no MODULE_LICENSE(): Linux refuses such a module. Add a line like"
+        ' MODULE_LICENSE("GPL"); if that is its licence.' for name in lacking)
+
+
+def build_folder(kernel: Kernel, folder: Path, layer: str = "",
                  words: list[str] | None = None) -> list[Path]:
     """Builds somebody's module folder in place against a kernel and this tree's headers.
 
@@ -186,16 +219,23 @@ def build_folder(kernel: Kernel, folder: Path, v05: bool = False,
         tree = tree_folder(kernel)
     include = TREE / "kernel" / "include"
     flags = [f"-I{include}"]
-    if v05:
-        flags = [f"-I{include / 'v05'}", *flags, "-funsigned-char"]
-    extra = [f"TACTUS={TREE}", "KCPPFLAGS=" + " ".join(flags), *(words or [])]
+    fp = []
+    if layer:
+        flags = [f"-I{include / layer}", *flags]
+    if layer == "v05":
+        flags.append("-funsigned-char")
+    elif layer:
+        flags.append(_old_flags(include, layer))
+        fp = _fp_words(folder.resolve())
+    extra = [*fp, f"TACTUS={TREE}", "KCPPFLAGS=" + " ".join(flags), *(words or [])]
     symbols = tree / "Module.symvers"
     if symbols.is_file():
         extra.append(f"KBUILD_EXTRA_SYMBOLS={symbols}")
     with locked(build_dir() / ".folder.lock"):
         status, text = _make(kernel, folder.resolve(), extra)
     if status:
-        raise BenchError(f"{folder} does not build for {kernel.release}:\n{_complaints(text, folder)}")
+        raise BenchError(f"{folder} does not build for {kernel.release}:\n{_complaints(text, folder)}"
+                         f"{_advice(text)}")
     for line in text.splitlines():
         if "warning:" in line:
             say(line)
