@@ -17,7 +17,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb demo test test-quick test-long \
+.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo test test-quick test-long \
 	test-matrix unit kunit fuzz bench clean \
 	distclean help setup-demo setup-test setup-check check
 
@@ -74,6 +74,11 @@ userland: analysis tapfile $(addprefix build/host/tactus.,bash zsh fish)
 build/host/tactus.%: $(wildcard userland/python/src/tactus/*.py userland/python/src/tactus/*/*.py)
 	@mkdir -p $(@D)
 	@PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=userland/python/src $(PYTHON) -m tactus completion $* > $@
+
+# The packages on a Debian machine of their own, in QEMU: install, boot, second kernel, purge.
+test-packages:
+	@tools/setup deb
+	@tests/packages/run
 
 # Debian packages, into out/deb.
 deb:
@@ -207,6 +212,7 @@ distclean: clean
 help:
 	@echo 'make demo             the main job, end to end, in QEMU; report in out/demo/'
 	@echo 'make test             the tests; make test-quick leaves the slow ones out'
+	@echo 'make test-packages    the Debian packages on a machine of their own: install, boot, upgrade, purge'
 	@echo 'make test-long        what takes hours: long storms, more kernels, schedules'
 	@echo 'make test-matrix      every stock kernel: a table of what works on which'
 	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'

@@ -107,6 +107,30 @@ def test_the_readme_example_builds(tmp_path: Path) -> None:
     assert (tmp_path / "beat.ko").exists()
 
 
+def beats(command: str, folder: Path) -> list[int]:
+    """What README's command prints, its folder ~/beat being @folder."""
+    done = subprocess.run(["sh", "-c", command.replace("$HOME/beat", str(folder))], cwd=TOP,
+                          text=True, capture_output=True, check=True)
+    return [int(line) for line in done.stdout.split()]
+
+
+def test_the_readme_example_keeps_time(tmp_path: Path) -> None:
+    """The block is run as it stands; its nanoseconds are those printed, to a microsecond."""
+    (tmp_path / "beat.c").write_text(readme_example())
+    (tmp_path / "Kbuild").write_text("obj-m := beat.o\n")
+    subprocess.run([TOP / "tests/vm/vm", "build", tmp_path], check=True, stdout=subprocess.DEVNULL)
+    page = (TOP / "README.md").read_text()
+    command = re.search(r"^    (tests/vm/vm run .*\n(?: {8}.*\n)*)", page, re.MULTILINE)
+    shown = re.search(r"nanoseconds between beats:\n\n((?:    \d+\n)+)", page)
+    assert command and shown
+    expected = [int(line) for line in shown[1].split()]
+    found = beats(command[1], tmp_path)
+    assert len(found) == len(expected) == 9
+    assert all(abs(a - b) < 1000 for a, b in zip(found, expected, strict=True)), found
+    # Without virtual time the same command shows the host's: the flags matter.
+    assert "--icount --busy" in command[1]
+
+
 def test_the_states_tests_go_by_are_those_of_the_page() -> None:
     made = state_rows.header((TOP / "docs/pipeline.md").read_text())
     assert made == (TOP / "tests/unit/state_rows.h").read_text(), \
