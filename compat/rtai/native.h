@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* rtai_compat's own files: RTAI's declarations, and Tactus's functions by their own names. */
+#ifndef _RTAI_NATIVE_H
+#define _RTAI_NATIVE_H
+
+#include <rtai_compat.h>
+
+#undef RT_TASK
+#undef rt_task_init
+#undef rt_task_make_periodic
+#undef rt_task_suspend
+#undef rt_task_delete
+#undef rt_sem_init
+#undef rt_sem_wait
+#undef rt_sem_wait_until
+#undef rt_mbx_init
+#undef rtf_put
+#undef rtf_get
+
+/** irqs_free - give back the interrupts of @mod; NULL: all. Linux process. */
+void irqs_free(const struct module *mod);
+
+/** names_forget - forget the names of objects in @mod; NULL: all. Linux process. */
+void names_forget(const struct module *mod);
+
+#endif
