@@ -17,7 +17,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo test test-quick test-long \
+.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo test test-quick test-long explore \
 	test-matrix unit kunit fuzz bench clean \
 	distclean help setup-demo setup-test setup-check check
 
@@ -108,7 +108,14 @@ test-long: setup-test
 	@failed=0; \
 	TACTUS_THOROUGH=1 $(PYTEST) -v -n $(JOBS) --dist load -m long $(PYTEST_ARGS) || failed=1; \
 	$(MAKE) --no-print-directory kunit || failed=1; \
+	$(MAKE) --no-print-directory explore || failed=1; \
 	exit $$failed
+
+# Tests of several CPUs under many schedules; --planted is the control.
+SEEDS ?= 1000
+explore: setup-test
+	@tests/vm/explore --planted
+	@tests/vm/explore --duels --seeds $(SEEDS)
 
 # Every stock kernel there is: prints a table, keeps the figures in out/matrix.json.
 test-matrix: setup-test
@@ -214,6 +221,7 @@ help:
 	@echo 'make test             the tests; make test-quick leaves the slow ones out'
 	@echo 'make test-packages    the Debian packages on a machine of their own: install, boot, upgrade, purge'
 	@echo 'make test-long        what takes hours: long storms, more kernels, schedules'
+	@echo 'make explore          races of two CPUs under many schedules (SEEDS=N)'
 	@echo 'make test-matrix      every stock kernel: a table of what works on which'
 	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'
 	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'

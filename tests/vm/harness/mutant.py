@@ -65,6 +65,34 @@ EDITS: dict[str, dict[str, str]] = {
                    "#undef CONFIG_CFI\n#define CONFIG_CFI 1\n#define CLOCK_WAIT_MS 5000\n"},
     "config_kvm": {"#define CLOCK_WAIT_MS 5000\n":
                    "#undef CONFIG_KVM\n#define CONFIG_KVM 1\n#define CLOCK_WAIT_MS 5000\n"},
+    # Four races, all in one build, as each takes a while: "planted" says which is there.
+    "races": {
+        "module_param(mode, charp, 0444);":
+        "int tactus_planted;\nmodule_param_named(planted, tactus_planted, int, 0644);\n"
+        "module_param(mode, charp, 0444);",
+        "/* How many this CPU holds, or waits for. */\n":
+        "extern int tactus_planted;\n/* How many this CPU holds, or waits for. */\n",
+        # 1: a cancel does not wait for the function that runs.
+        "\t\tfiring = rt_timer_is_firing(timer);\n\t\thardunlock(&cpu->lock);\n":
+        "\t\tfiring = rt_timer_is_firing(timer);\n\t\thardunlock(&cpu->lock);\n"
+        "\t\tif (tactus_planted == 1)\n\t\t\tfiring = false;\n",
+        # 2: a task's stack is freed while its CPU is still on it: as if on_cpu had no barriers.
+        "\twhile (smp_load_acquire(&task->on_cpu))\n":
+        "\twhile (tactus_planted != 2 && smp_load_acquire(&task->on_cpu))\n",
+        # 3: a call looks whether its task is alive before it has the lock.
+        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under":
+        "\tbool alive = READ_ONCE(task->state) != CORE_DEAD;\n\n"
+        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under",
+        "\tif (task->state == CORE_DEAD) {\n\t\tcall->error = -EINVAL;\n":
+        "\tif (tactus_planted == 3 ? !alive : task->state == CORE_DEAD) {\n"
+        "\t\tcall->error = -EINVAL;\n",
+        # 4: a post of a semaphore takes no lock.
+        "\thardlock(&sync_lock);\n\tcall->error = is_object(call->magic, call->kind) ?"
+        " call->fn(call) : -EINVAL;\n\thardunlock(&sync_lock);\n":
+        "\tbool locks = tactus_planted != 4;\n\n\tif (locks)\n\t\thardlock(&sync_lock);\n"
+        "\tcall->error = is_object(call->magic, call->kind) ? call->fn(call) : -EINVAL;\n"
+        "\tif (locks)\n\t\thardunlock(&sync_lock);\n",
+    },
     # KVM's modules get a soft cli like all others.
     "soft_kvm": {'\treturn mod && strstarts(mod->name, "kvm");': "\treturn false;"},
     # Linux does not find logged interrupts in the APIC.
@@ -88,7 +116,7 @@ EDITS: dict[str, dict[str, str]] = {
 def sources(top: Path) -> dict[Path, str]:
     """The files that mutants are made of."""
     return {path: path.read_text(encoding="utf-8")
-            for path in sorted((top / "kernel" / "pipeline").rglob("*.c"))}
+            for path in sorted((top / "kernel").rglob("*.[ch]"))}
 
 
 def edit(text: Mapping[Path, str], old: str, new: str) -> tuple[Path, str]:

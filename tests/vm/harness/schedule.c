@@ -6,9 +6,10 @@
  *
  * In virtual time CPUs run by turns, and a turn lasts until the next timer of the virtual clock is
  * due, divided by the number of CPUs: most often far longer than any critical section. A timer of
- * our own that does nothing but start anew cuts turns short, at any instruction. How long until the next is log-uniform, from
- * 64 ns to a millisecond, so that there are turns of a few instructions and such in which the
- * other CPU gets far. The same seed gives the same turns.
+ * our own that does nothing but start anew cuts turns short, at any instruction. How long until the
+ * next is log-uniform, from 32 ns to a limit that changes each millisecond, from half a microsecond to
+ * a millisecond: there are times in which turns last a few instructions, and such in which the other
+ * CPU gets far. The same seed gives the same turns.
  *
  * QEMU's interface for plug-ins has no timers: these are of the program itself, which exports its
  * symbols for its own modules.
@@ -21,8 +22,10 @@
 #define EXPORT		__attribute__((visibility("default")))
 #define VIRTUAL_CLOCK	1	/* QEMU_CLOCK_VIRTUAL */
 #define NANOSECONDS	1	/* SCALE_NS */
-#define SHORTEST_LOG2	6
-#define LONGEST_LOG2	20
+#define SHORTEST_LOG2	5
+#define LOWEST_LIMIT_LOG2	9
+#define HIGHEST_LIMIT_LOG2	20
+#define PHASE_NS	1000000
 
 /* QEMU's, no more of them than is used here; its timer is smaller than ours. */
 struct timer { uint64_t room[16]; };
@@ -49,18 +52,28 @@ static uint64_t next_random(void)
 	return z ^ (z >> 31);
 }
 
-static int64_t until_next_ns(void)
+static int64_t until_next_ns(int64_t now)
 {
+	static unsigned int limit;
+	static int64_t phase_ends;
 	uint64_t bits = next_random();
-	unsigned int log2 = SHORTEST_LOG2 + bits % (LONGEST_LOG2 - SHORTEST_LOG2);
+	unsigned int log2;
 
+	if (now >= phase_ends) {
+		limit = LOWEST_LIMIT_LOG2 +
+			(bits >> 16) % (HIGHEST_LIMIT_LOG2 - LOWEST_LIMIT_LOG2 + 1);
+		phase_ends = now + PHASE_NS;
+	}
+	log2 = SHORTEST_LOG2 + bits % (limit - SHORTEST_LOG2);
 	return (1ULL << log2) + ((bits >> 32) & ((1ULL << log2) - 1));
 }
 
 static void end_turn(void *unused)
 {
+	int64_t now = qemu_clock_get_ns(VIRTUAL_CLOCK);
+
 	(void)unused;
-	timer_mod_ns(&timer, qemu_clock_get_ns(VIRTUAL_CLOCK) + until_next_ns());
+	timer_mod_ns(&timer, now + until_next_ns(now));
 }
 
 /* The first CPU is made when the clocks are there. */
