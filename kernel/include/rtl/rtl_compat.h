@@ -460,8 +460,14 @@ static inline void rtl_spin_unlock(rtl_spinlock_t *lock)
 	smp_store_release(&lock->taken, 0);
 }
 
-#define rtl_spin_lock_irqsave(lock, flags) do { rtl_no_interrupts(flags); rtl_spin_lock(lock); } while (0)
-#define rtl_spin_unlock_irqrestore(lock, flags) do { rtl_spin_unlock(lock); rtl_restore_interrupts(flags); } while (0)
+#define rtl_spin_lock_irqsave(lock, flags) do {				\
+		rtl_no_interrupts(flags);				\
+		rtl_spin_lock(lock);					\
+	} while (0)
+#define rtl_spin_unlock_irqrestore(lock, flags) do {			\
+		rtl_spin_unlock(lock);					\
+		rtl_restore_interrupts(flags);				\
+	} while (0)
 
 /* Words for Linux's log. */
 #define rtl_printf rt_printk
