@@ -15,6 +15,8 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <linux/time64.h>
+#include <asm/tsc.h>
 
 #include <rt/post.h>
 #include "sched/wait.h"
@@ -53,18 +55,23 @@ EXPORT_SYMBOL_GPL(rt_rq_remove);
 EXPORT_SYMBOL_GPL(rt_rq_first);
 EXPORT_SYMBOL_GPL(rt_rq_cpu);
 
+/* In ticks of the TSC. Linux may not know its rate where we are hosted: then there is no limit. */
+static u64 limit(unsigned int number, unsigned int per_ms)
+{
+	return number && tsc_khz ? max(div_u64((u64)number * tsc_khz, per_ms), 1ULL) : U64_MAX;
+}
+
 void rt_sched_supervise(struct rt_rq *rq)
 {
-	rq->clock = pl_clock;
-	rq->policy_ns = policy_us * 1000ULL;
-	rq->stall_ns = policy_stall_ms * 1000000ULL;
+	rq->policy_ticks = limit(policy_us, USEC_PER_MSEC);
+	rq->stall_ticks = limit(policy_stall_ms, 1);
 }
 
 /* What a CPU says of a policy that it has thrown out. Under rt_exec_mutex. */
 static struct {
 	const struct rt_sched_ops *ops;
 	const char *reason;
-	u64 dump_ns;
+	u64 dump_ticks;
 	char dump[CORE_DUMP_BYTES];
 } ejection;
 
@@ -76,7 +83,7 @@ static bool take_ejection(struct rt_rq *rq)
 	if (!rq->ejected)
 		return false;
 	ejection.reason = rq->eject_reason;
-	ejection.dump_ns = rq->dump_ns;
+	ejection.dump_ticks = rq->dump_ticks;
 	memcpy(ejection.dump, rq->dump, sizeof(ejection.dump));
 	rq->ejected = NULL;
 	return true;
@@ -94,9 +101,9 @@ static void mark_ejected(int cpu)
 		policy->ejected = true;
 		pr_err("policy %s %s: ejected; its ready tasks on CPU %d:\n%s", policy->ops.name,
 		       ejection.reason, cpu, ejection.dump);
-		if (policy_us && ejection.dump_ns > policy_us * 1000ULL)
-			pr_err("policy %s took %llu ns to list them\n", policy->ops.name,
-			       ejection.dump_ns);
+		if (ejection.dump_ticks > limit(policy_us, USEC_PER_MSEC))
+			pr_err("policy %s took %llu us to list them\n", policy->ops.name,
+			       div_u64(ejection.dump_ticks * USEC_PER_MSEC, tsc_khz));
 	}
 }
 

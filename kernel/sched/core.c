@@ -5,7 +5,7 @@
 void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
 	       struct heap_slot *ready_slots, struct heap_slot *timer_slots)
 {
-	*rq = (struct rt_rq) { .cpu = cpu };
+	*rq = (struct rt_rq) { .cpu = cpu, .policy_ticks = U64_MAX, .stall_ticks = U64_MAX };
 	core_use(rq, ops);
 	heap_init(&rq->ready, ready_slots, CORE_READY_SLOTS);
 	timerq_init(&rq->timers, timer_slots, CORE_TIMER_SLOTS, RT_MAX_TIMERS);

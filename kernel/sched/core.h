@@ -63,8 +63,10 @@ enum core_policy_op {
  * @cpu: whose
  * @ops: what is asked: the built-in policy, or any other under supervision (policy.c)
  * @policy: which policy it is, complete
- * @clock, @policy_ns: how long an operation of a policy may take; 0: for ever
- * @stall_ns: how long a policy may keep a ready task waiting, at least; 0: for ever
+ * @supervised: what @ops is then
+ * @policy_ticks: how long an operation of a policy may take; U64_MAX: for ever
+ * @stall_ticks: how long a policy may keep a ready task waiting, at least; U64_MAX: for ever
+ * @enqueued: when enqueue ended the last time, in ticks
  * @nr_ready: how many tasks a supervised policy knows as ready
  * @slow: of each of its operations, how often in a row it took too long
  * @looked: when it was last looked whether it keeps a task waiting
@@ -80,7 +82,7 @@ enum core_policy_op {
  * @linux_left: when Linux last lost the CPU
  * @ejected: the policy that was thrown out, until somebody took note
  * @eject_reason, @dump: why, and what the policy said of itself
- * @dump_ns: how long it took to say that
+ * @dump_ticks: how long it took to say that
  * @ready: the ready queue that policies may use
  * @timers: releases and users' timers
  * @tasks: all tasks of the CPU, linked by next
@@ -100,9 +102,9 @@ struct rt_rq {
 	const struct rt_sched_ops *ejected;
 	const char *eject_reason;
 	char dump[CORE_DUMP_BYTES];
-	u64 dump_ns;
-	u64 (*clock)(void);
-	u64 policy_ns, stall_ns, looked;
+	u64 dump_ticks;
+	struct rt_sched_ops supervised;
+	u64 policy_ticks, stall_ticks, enqueued, looked;
 	unsigned int nr_ready;
 	unsigned char slow[CORE_POLICY_OPS];
 	const char *verdict;

@@ -9,6 +9,16 @@
 #include <stdio.h>
 #endif
 
+/* The clock of supervision: the TSC itself, for it is read at each release. Tests have their own. */
+#ifndef CORE_TICKS
+#ifdef __KERNEL__
+#include <asm/tsc.h>
+#define CORE_TICKS() rdtsc()
+#else
+#define CORE_TICKS() 0ULL
+#endif
+#endif
+
 /* What policies call. */
 
 void rt_rq_add(struct rt_rq *rq, RT_TASK *task, unsigned long long key)
@@ -82,8 +92,9 @@ static int dump_ready(struct rt_rq *rq, char *buf, int size)
 
 /*
  * Supervision: what stands between the executive and any policy but the built-in one. It times each
- * operation and compares what @pick says with what the policy was told. It only notes what it
- * finds: a policy is thrown out in core_pick(), where no task is in between two states.
+ * operation that the policy has, and compares what @pick says with what the policy was told. It
+ * only notes what it finds: a policy is thrown out in core_pick(), where no task is in between two
+ * states.
  */
 
 static const char *const slow_words[] = {
@@ -104,33 +115,31 @@ static void condemn(struct rt_rq *rq, const char *why)
 	rq->need_resched = true;
 }
 
-static inline u64 op_begins(const struct rt_rq *rq)
+/* In a row: a single one may be the work of firmware, or of a hypervisor. */
+static void op_was_slow(struct rt_rq *rq, enum core_policy_op op)
 {
-	return rq->policy_ns ? rq->clock() : 0;
-}
-
-static inline void op_ends(struct rt_rq *rq, enum core_policy_op op, u64 began)
-{
-	if (!rq->policy_ns)
-		return;
-	if (likely(rq->clock() - began <= rq->policy_ns)) {
-		rq->slow[op] = 0;
-		return;
-	}
-	/* In a row: a single one may be the work of firmware, or of a hypervisor. */
 	if (++rq->slow[op] == CORE_SLOW_OPS) {
 		rq->slow[op] = 0;
 		condemn(rq, slow_words[op]);
 	}
 }
 
+/* The lock is held from @began to @ended: both are stamps of one CPU. */
+static inline void op_ends(struct rt_rq *rq, enum core_policy_op op, u64 began, u64 ended)
+{
+	if (likely(ended - began <= rq->policy_ticks))
+		rq->slow[op] = 0;
+	else
+		op_was_slow(rq, op);
+}
+
 #define SUPERVISED(name, which)						\
 static void supervised_##name(struct rt_rq *rq, RT_TASK *task)		\
 {									\
-	u64 began = op_begins(rq);					\
+	u64 began = CORE_TICKS();					\
 									\
 	rq->policy->name(rq, task);					\
-	op_ends(rq, which, began);					\
+	op_ends(rq, which, began, CORE_TICKS());			\
 }
 
 SUPERVISED(attach, CORE_OP_ATTACH)
@@ -139,47 +148,44 @@ SUPERVISED(release, CORE_OP_RELEASE)
 
 static int supervised_admit(struct rt_rq *rq, const RT_TASK *task, RTIME period, RTIME deadline)
 {
-	u64 began = op_begins(rq);
+	u64 began = CORE_TICKS();
 	int err = rq->policy->admit(rq, task, period, deadline);
 
-	op_ends(rq, CORE_OP_ADMIT, began);
+	op_ends(rq, CORE_OP_ADMIT, began, CORE_TICKS());
 	return err;
 }
 
 static void supervised_enqueue(struct rt_rq *rq, RT_TASK *task)
 {
-	u64 began = op_begins(rq);
+	u64 began = CORE_TICKS();
 
 	rq->nr_ready++;
 	rq->policy->enqueue(rq, task);
-	op_ends(rq, CORE_OP_ENQUEUE, began);
+	rq->enqueued = CORE_TICKS();
+	op_ends(rq, CORE_OP_ENQUEUE, began, rq->enqueued);
 }
 
 static void supervised_dequeue(struct rt_rq *rq, RT_TASK *task)
 {
-	u64 began = op_begins(rq);
+	u64 began = CORE_TICKS();
 
 	rq->nr_ready--;
 	rq->policy->dequeue(rq, task);
-	op_ends(rq, CORE_OP_DEQUEUE, began);
+	op_ends(rq, CORE_OP_DEQUEUE, began, CORE_TICKS());
 }
 
+/* It comes straight after enqueue (rq_enqueue()), so it begins where that has ended. */
 static bool supervised_preempts(struct rt_rq *rq, const RT_TASK *task, const RT_TASK *curr)
 {
-	u64 began = op_begins(rq);
 	bool preempts = rq->policy->preempts(rq, task, curr);
 
-	op_ends(rq, CORE_OP_PREEMPTS, began);
+	op_ends(rq, CORE_OP_PREEMPTS, rq->enqueued, CORE_TICKS());
 	return preempts;
 }
 
 /* Is there a task that was ready at the last look already, and has not been picked since? */
-static void look_for_overlooked(struct rt_rq *rq, const RT_TASK *picked)
+static void look_for_overlooked(struct rt_rq *rq, const RT_TASK *picked, u64 now)
 {
-	u64 now = rq->clock();
-
-	if (likely(now - rq->looked < rq->stall_ns))
-		return;
 	rq->looked = now;
 	for (RT_TASK *task = rq->tasks; task; task = task->next) {
 		if (task == picked || !task->queued)
@@ -190,38 +196,59 @@ static void look_for_overlooked(struct rt_rq *rq, const RT_TASK *picked)
 	}
 }
 
-static RT_TASK *supervised_pick(struct rt_rq *rq)
+static inline void check_picked(struct rt_rq *rq, RT_TASK *task, u64 now)
 {
-	u64 began = op_begins(rq);
-	RT_TASK *task = rq->policy->pick(rq);
-
-	op_ends(rq, CORE_OP_PICK, began);
 	if (unlikely(task && (!task->queued || task->cpu != rq->cpu)))
 		condemn(rq, "picked a task that cannot run");
 	else if (task)
 		task->queued = CORE_QUEUED;
 	else if (unlikely(rq->nr_ready))
 		condemn(rq, "picked none though a task is ready");
-	if (rq->stall_ns)
-		look_for_overlooked(rq, task);
+	if (unlikely(now - rq->looked >= rq->stall_ticks))
+		look_for_overlooked(rq, task, now);
+}
+
+static RT_TASK *supervised_pick(struct rt_rq *rq)
+{
+	u64 began = CORE_TICKS(), ended;
+	RT_TASK *task = rq->policy->pick(rq);
+
+	ended = CORE_TICKS();
+	op_ends(rq, CORE_OP_PICK, began, ended);
+	check_picked(rq, task, ended);
 	return task;
 }
 
-static const struct rt_sched_ops supervised = {
-	.admit = supervised_admit,
-	.attach = supervised_attach,
-	.detach = supervised_detach,
-	.release = supervised_release,
-	.enqueue = supervised_enqueue,
-	.dequeue = supervised_dequeue,
-	.pick = supervised_pick,
-	.preempts = supervised_preempts,
-};
+/* For policies without dequeue and pick: what stands in for those is never slow. */
+
+static void counted_remove(struct rt_rq *rq, RT_TASK *task)
+{
+	rq->nr_ready--;
+	rt_rq_remove(rq, task);
+}
+
+static RT_TASK *checked_first(struct rt_rq *rq)
+{
+	RT_TASK *task = rt_rq_first(rq);
+
+	check_picked(rq, task, CORE_TICKS());
+	return task;
+}
 
 void core_use(struct rt_rq *rq, const struct rt_sched_ops *ops)
 {
 	rq->policy = ops;
-	rq->ops = ops == &core_fixed_priority ? ops : &supervised;
+	rq->ops = ops == &core_fixed_priority ? ops : &rq->supervised;
+	rq->supervised = (struct rt_sched_ops) {
+		.admit = ops->admit == admit_all ? admit_all : supervised_admit,
+		.attach = ops->attach == ignore ? ignore : supervised_attach,
+		.detach = ops->detach == ignore ? ignore : supervised_detach,
+		.release = ops->release == ignore ? ignore : supervised_release,
+		.enqueue = supervised_enqueue,
+		.dequeue = ops->dequeue == rt_rq_remove ? counted_remove : supervised_dequeue,
+		.pick = ops->pick == pick_first ? checked_first : supervised_pick,
+		.preempts = ops->preempts == might_preempt ? might_preempt : supervised_preempts,
+	};
 	rq->nr_ready = 0;
 	rq->verdict = NULL;
 	memset(rq->slow, 0, sizeof(rq->slow));
@@ -301,14 +328,14 @@ static void hand_over_to(struct rt_rq *rq, const struct rt_sched_ops *ops, bool 
 static void note_ejection(struct rt_rq *rq)
 {
 	int (*dump)(struct rt_rq *rq, char *buf, int size) = rq->policy->dump;
-	u64 began = op_begins(rq);
+	u64 began = CORE_TICKS();
 	int used;
 
 	for (int op = 0; op < CORE_POLICY_OPS; op++)
 		if (rq->verdict == slow_words[op])
 			dump = dump_ready;
 	used = dump(rq, rq->dump, CORE_DUMP_BYTES - 1);
-	rq->dump_ns = op_begins(rq) - began;
+	rq->dump_ticks = CORE_TICKS() - began;
 	if (used < 0 || used >= CORE_DUMP_BYTES)
 		used = 0;
 	rq->dump[used] = '\0';
@@ -388,13 +415,13 @@ const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops)
 	if (ops->admit == admit_all)
 		return NULL;
 	for (const RT_TASK *task = rq->tasks; task; task = task->next) {
-		u64 began = op_begins(rq);
+		u64 began = CORE_TICKS();
 
 		if (task->state == CORE_DEAD)
 			continue;
 		if (ops->admit(rq, task, task->period, task->relative_deadline))
 			return task;
-		slow = op_begins(rq) - began > rq->policy_ns ? slow + 1 : 0;
+		slow = CORE_TICKS() - began > rq->policy_ticks ? slow + 1 : 0;
 		if (slow == CORE_SLOW_OPS)
 			return task;
 	}

@@ -6,6 +6,7 @@
 #include "sched/timerq.c"
 #include "sched/core.c"
 #include "sched/budget.c"
+#include "tests/unit/sim_clock.h"
 #include "sched/policy.c"
 #include "sched/admission.c"
 #include "policy/rm.c"

@@ -7,6 +7,7 @@
 #include "sched/timerq.c"
 #include "sched/core.c"
 #include "sched/budget.c"
+#include "sim_clock.h"
 #include "sched/policy.c"
 #include "sched/admission.c"
 #include "policy/rm.c"

@@ -7,7 +7,15 @@ import dataclasses
 
 import pytest
 
-from measure.costs import POLICY_LIMIT_NS, SHARE_TOLERANCE, Costs, costs, linux_share, policy_change
+from measure.costs import (
+    POLICY_LIMIT_NS,
+    SHARE_TOLERANCE,
+    Costs,
+    costs,
+    linux_share,
+    policy_change,
+    policy_complaints,
+)
 from measure.lateness import Case, complaints, measure_all
 
 # As in measure/tasks.py.
@@ -28,6 +36,13 @@ def test_complaints_are_made(measured: Costs) -> None:
     worse = {name: value + 100 * (name in ("rt_rt", "linux_rt_linux")) for name, value in
              measured.raw.items()} | {"release_1000": 3 * measured.raw["release_10"]}
     assert len(dataclasses.replace(measured, raw=worse).complaints()) == 3
+    dear = {name: value * 5 // 4 + 1 for name, value in measured.raw.items()}
+    assert len(policy_complaints(measured, dataclasses.replace(measured, raw=dear))) == 1
+
+
+def test_supervision_is_cheap(measured: Costs) -> None:
+    """Each of a policy's operations is timed; that once took a quarter of a release."""
+    assert policy_complaints(measured, costs(policy="tactus_rm")) == []
 
 
 def test_a_change_of_policy_is_soon_over() -> None:
