@@ -9,7 +9,6 @@
 #include "exec/admit.h"
 #include "exec/cpu.h"
 #include "exec/oncpu.h"
-#include "exec/qos.h"
 #include "exec/resched.h"
 #include "exec/tick.h"
 
@@ -94,12 +93,8 @@ int rt_task_make_periodic(RT_TASK *task, RTIME start_time, RTIME period)
 	struct rt_call call = {
 		.task = task, .fn = call_make_periodic, .start = start_time, .period = period,
 	};
-	int error;
 
-	error = core_check_periodic(start_time, period) ?: do_admitted_call(&call, with_period);
-	if (!error)
-		rt_idle_look_later();
-	return error;
+	return core_check_periodic(start_time, period) ?: do_admitted_call(&call, with_period);
 }
 EXPORT_SYMBOL_GPL(rt_task_make_periodic);
 
@@ -111,11 +106,8 @@ static int call_make_sporadic(struct rt_rq *rq, struct rt_call *call)
 int rt_task_make_sporadic(RT_TASK *task, RTIME interval)
 {
 	struct rt_call call = { .task = task, .fn = call_make_sporadic, .period = interval };
-	int error = core_check_sporadic(interval) ?: do_admitted_call(&call, with_period);
 
-	if (!error)
-		rt_idle_look_later();
-	return error;
+	return core_check_sporadic(interval) ?: do_admitted_call(&call, with_period);
 }
 EXPORT_SYMBOL_GPL(rt_task_make_sporadic);
 

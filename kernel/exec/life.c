@@ -109,6 +109,7 @@ int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, 
 	make_frame(task);
 	add_to_cpu(task, rt_cpu_of(cpu));
 	WRITE_ONCE(task->magic, (unsigned long)task ^ RT_TASK_MAGIC);
+	rt_idle_look();
 	error = 0;
 out:
 	mutex_unlock(&rt_exec_mutex);

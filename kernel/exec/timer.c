@@ -10,6 +10,7 @@
 
 #include "exec/assert.h"
 #include "exec/cpu.h"
+#include "exec/qos.h"
 #include "exec/tick.h"
 #include "exec/timer.h"
 
@@ -68,6 +69,7 @@ static struct rt_cpu *adopt(struct rt_timer *timer, int *err)
 
 int rt_timer_start(struct rt_timer *timer, RTIME expires)
 {
+	bool bounded = true;
 	struct rt_cpu *cpu;
 	unsigned long flags;
 	int error;
@@ -85,9 +87,12 @@ int rt_timer_start(struct rt_timer *timer, RTIME expires)
 			timerq_remove(queue, timer);
 		error = timerq_add(queue, timer, expires, pl_clock());
 		rt_exec_arm(cpu);
+		bounded = READ_ONCE(rt_idle_bounded);
 		hardunlock(&cpu->lock);
 	}
 	pl_hard_restore(flags);
+	if (unlikely(!bounded))
+		rt_idle_look_later();
 	return error;
 }
 EXPORT_SYMBOL_GPL(rt_timer_start);

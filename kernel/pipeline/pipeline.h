@@ -107,6 +107,20 @@ void pl_timer_arm(u64 when);
 void pl_ipi(int cpu);
 
 /**
+ * pl_lines_used - how many lines have an RT handler of a user's
+ *
+ * Context: any.
+ */
+unsigned int pl_lines_used(void);
+
+/**
+ * pl_lines_tell - have @changed called whenever that number has changed
+ *
+ * Context: before there is one. @changed: Linux process.
+ */
+void pl_lines_tell(void (*changed)(void));
+
+/**
  * pl_guarded - call a function of RT code, @fn(@arg), and survive a fault of it
  *
  * Context: RT interrupt, hardware interrupts off.

@@ -60,6 +60,8 @@ struct rt_line {
 
 static struct rt_line *rt_lines[MAX_LINES];
 static DEFINE_MUTEX(lines_mutex);
+static unsigned int used;		/* lines that are not the pipeline's own */
+static void (*used_changed)(void);
 
 static int take_irq[MAX_TAKEN] = { 8 };
 static int nr_take_irq = 1;
@@ -254,6 +256,24 @@ void pl_line_ipi(int cpu)
 
 /* ---- installing RT interrupts ---- */
 
+unsigned int pl_lines_used(void)
+{
+	return READ_ONCE(used);
+}
+
+void pl_lines_tell(void (*changed)(void))
+{
+	used_changed = changed;
+}
+
+static void count_used(const struct rt_line *line, int more)
+{
+	if (line->own)
+		return;
+	WRITE_ONCE(used, used + more);
+	used_changed();
+}
+
 static bool may_take(unsigned int irq)
 {
 	/* A hosted handler is a Linux driver's itself. */
@@ -321,6 +341,7 @@ static int add_line(unsigned int irq, void (*handler)(void), bool own)
 	pl_core.rt_lines++;
 	/* Pairs with the acquire in rt_line(). */
 	smp_store_release(&rt_lines[irq], line);
+	count_used(line, 1);
 	if (line->taken)
 		pr_info("interrupt %u taken over from its Linux driver\n", irq);
 out:
@@ -346,6 +367,7 @@ static void remove_line(unsigned int irq, bool own, bool if_dead)
 	/* A CPU that answers is in Linux, so it has left any handler it was in. */
 	on_each_cpu(nothing, NULL, 1);
 	pl_core.rt_lines--;
+	count_used(line, -1);
 	if (line->movable)
 		irq_clear_status_flags(irq, IRQ_NO_BALANCING);
 	if (line->taken)
