@@ -22,7 +22,7 @@ LAYERS = {
     "kernel/compat": 0, "kernel/include/uapi": 0, "kernel/include/rt": 0,
     "kernel/sched": 1, "kernel/pipeline": 1, "kernel/exec": 2, "kernel/policy": 3, "kernel": 3,
     "rtfifo": 4, "kernel/user": 5, "examples": 5,
-    "kernel/include/rtl": 5, "kernel/include/rtai": 5, "compat": 5,
+    "kernel/include/rtl": 5, "kernel/include/rtai": 5, "skins": 5,
 }
 # What a layer shows to those above it; everything else in it is its own affair.
 PIPELINE_FRONT = {"kernel/pipeline/pipeline.h", "kernel/pipeline/control.h",
@@ -31,7 +31,7 @@ PIPELINE_FRONT = {"kernel/pipeline/pipeline.h", "kernel/pipeline/control.h",
 
 def sources() -> Tree:
     found: Tree = {}
-    for folder in ("kernel", "rtfifo", "compat", "examples", "userland"):
+    for folder in ("kernel", "rtfifo", "skins", "examples", "userland"):
         for path in sorted((TOP / folder).rglob("*.[chS]")):
             below = path.relative_to(TOP)
             if "tests" not in below.parts and not path.name.endswith(".mod.c"):  # kbuild's

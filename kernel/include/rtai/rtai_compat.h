@@ -2,7 +2,7 @@
 /*
  * The API of RTAI (2 to 5, kernel modules) on Tactus; all the old header names lead here.
  * docs/porting.md says what each call means, and what is missing. The functions are in
- * compat/rtai. A count of the timer is a nanosecond, whatever mode the timer is set to.
+ * skins/rtai. A count of the timer is a nanosecond, whatever mode the timer is set to.
  */
 #ifndef _RTAI_COMPAT_H
 #define _RTAI_COMPAT_H

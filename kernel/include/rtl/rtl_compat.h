@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The API of RTLinux 1 and 3 on Tactus; all the old header names lead here. docs/porting.md
- * says what each call means, and what is missing. The functions are in compat/rtl.
+ * says what each call means, and what is missing. The functions are in skins/rtl.
  *
  * Unless a comment says otherwise, functions that create or destroy are for Linux processes, those
  * that wait for RT threads, and the rest is for any context but an NMI. pthread_*() return

@@ -14,7 +14,7 @@ from .common import TREE, BenchError, build_dir, locked, say
 from .kernels import Kernel, compiler_missing
 
 # What Kbuild may read; everything else in the checkout does not concern the modules.
-SOURCES = ("Kbuild", "kernel", "rtfifo", "compat", "examples", "tests")
+SOURCES = ("Kbuild", "kernel", "rtfifo", "skins", "examples", "tests")
 SUFFIXES = {".c", ".h", ".S", ".mk", ".lds", ".inc"}
 
 
