@@ -38,13 +38,18 @@ struct events {
 	u64 (*clock)(void);
 };
 
+/* Of a ring that is on. */
+static inline void events_put(struct events *events, enum event_kind kind, u32 task, u64 when)
+{
+	events->slot[events->written++ & events->mask] = (struct event) {
+		.when = when, .task = task, .kind = kind,
+	};
+}
+
 static inline void events_note(struct events *events, enum event_kind kind, u32 task)
 {
-	if (likely(!events->slot))
-		return;
-	events->slot[events->written++ & events->mask] = (struct event) {
-		.when = events->clock(), .task = task, .kind = kind,
-	};
+	if (unlikely(events->slot))
+		events_put(events, kind, task, events->clock());
 }
 
 /** events_count - how many can be read */

@@ -362,25 +362,35 @@ RT_TASK *core_rekey(struct rt_rq *rq, RT_TASK *task, unsigned int count)
 	return task;
 }
 
-/* @task gets the CPU, which rq->curr has had. */
-static void note_switch(struct rt_rq *rq, RT_TASK *task)
+/* @task gets the CPU, which rq->curr has had. Apart, so that core_pick() saves few registers. */
+static noinline void note_switch(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
 	RT_TASK *prev = rq->curr;
 
 	if (prev && prev != task && prev->begun)
-		events_note(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id);
+		events_put(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id, now);
 	if (task && (task != prev || !task->begun))
-		events_note(&rq->events, task->begun ? EVENT_RESUME : EVENT_START, task->id);
+		events_put(&rq->events, task->begun ? EVENT_RESUME : EVENT_START, task->id, now);
+}
+
+static noinline RT_TASK *eject_and_pick(struct rt_rq *rq)
+{
+	core_swap(rq, &core_fixed_priority);
+	return rq->ops->pick(rq);
 }
 
 static inline RT_TASK *checked_pick(struct rt_rq *rq)
 {
 	RT_TASK *task = rq->ops->pick(rq);
 
-	if (unlikely(rq->verdict)) {
-		core_swap(rq, &core_fixed_priority);
-		task = rq->ops->pick(rq);
-	}
+	return likely(!rq->verdict) ? task : eject_and_pick(rq);
+}
+
+/* @task has a budget. Ends: each time its deadline is postponed for good, or it is not ready. */
+static noinline RT_TASK *pick_by_budget(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	while (task && rq_budget_holds(task) && !rq_budget_allows(rq, task, now))
+		task = checked_pick(rq);
 	return task;
 }
 
@@ -389,15 +399,14 @@ RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 	RT_TASK *task = checked_pick(rq);
 
 	rq_account(rq, now);
-	/* Ends: each time round a deadline is postponed for good, or a task is not ready any more. */
-	while (unlikely(task && rq_budget_holds(task)) && !rq_budget_allows(rq, task, now))
-		task = checked_pick(rq);
+	if (unlikely(task && task->budget))
+		task = pick_by_budget(rq, task, now);
 	rq->need_resched = false;
 	rq->poked = false;
 	if (!rq->curr && task)
 		rq_leave_linux(rq, now);
 	if (unlikely(rq->events.slot))
-		note_switch(rq, task);
+		note_switch(rq, task, now);
 	if (task)
 		task->begun = 1;
 	rq->curr = task;
