@@ -70,7 +70,7 @@ static int add_feature(unsigned int feature)
 	return change(word, *word | 1U << feature % 32, sizeof(*word));
 }
 
-static void __exit fake_machine_exit(void)
+static void fake_machine_exit(void)
 {
 	while (changes--)
 		write_over(changed[changes].place, &changed[changes].before, changed[changes].bytes);
