@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What all tests share: the mark of those that `make test-quick` and `make test` leave out."""
 from __future__ import annotations
 

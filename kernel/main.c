@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The module tactus: brings up the executive, then the pipeline under it.
  * sysfs.c shows their state.

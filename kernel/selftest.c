@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A self-test of each CPU after the switch-over, and of each CPU that comes. Within 50 ms must come:
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Does everything arrive, on every CPU? Private to kernel/. */
 #ifndef _TACTUS_SELFTEST_H
 #define _TACTUS_SELFTEST_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every file of /sys/kernel/tactus that tactus itself makes. Other modules add theirs to rt_kobj.
  * docs/api.md describes each. All functions run in a Linux process and may sleep.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* /sys/kernel/tactus, and what it and the log say alike. Private to kernel/main.c. */
 #ifndef _TACTUS_SYSFS_H
 #define _TACTUS_SYSFS_H

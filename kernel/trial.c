@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A life on trial. A kernel thread waits for the end, at a real-time priority of Linux's, so that
  * no process needs to be alive and none can keep it from the CPU.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A life on trial: switched off again unless somebody says keep. Private to kernel/. */
 #ifndef _TACTUS_TRIAL_H
 #define _TACTUS_TRIAL_H

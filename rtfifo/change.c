@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What changes a FIFO in use, while the RT side goes on: its size, and its records.
  * In Linux process context. Locking order: see rtfifo.h.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The zero-copy reader: an open file claims a FIFO, maps its out ring, and gives
  * back the room of what it has read. The mapping is read-only: a process can spoil

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of FIFOs: create, destroy, names. All in Linux process context.
  * Life cycle and locking order: see rtfifo.h.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is called when Linux uses a FIFO: the thesis's handler, in the process; the RT
  * handler, out-of-band; the filter, before a write; and the watch, at open and close. Locking

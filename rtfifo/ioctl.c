@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What can be asked of an open /dev/rtfN: see <uapi/tactus/fifo.h>. */
 #include <linux/capability.h>
 #include <linux/uaccess.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RT-FIFOs: the module. */
 #include <linux/module.h>
 #include "rtfifo.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The nodes below /dev: rtfN for each number, created or not; rtf/NAME for each FIFO that
  * has a name, as long as it has it; and rtfctl, by which programs create FIFOs.

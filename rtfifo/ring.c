@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ring's slower half: access by spans for the Linux end, and resizing while
  * the RT end goes on. Invariants and barriers: see ring.h.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The RT end of the FIFOs: rtf_put(), rtf_get() and their kin. See rtfifo.h for why they
  * need no lock. The post is made with interrupts still off: a task that is

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The documentation against the sources: error tables, links, the README's example."""
 from __future__ import annotations
 

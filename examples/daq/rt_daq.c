@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Data acquisition: an RT task samples eight channels at a fixed rate and hands each
  * sample, with its time, to Linux.

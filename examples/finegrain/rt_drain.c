@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work for the policy: three tasks, a, b and c, each of which takes 64 bytes at a time from a FIFO
  * of its own, numbers 0 to 2, until nothing is left. Fill the FIFOs, then

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fine-grain scheduling (H. Massalin, Synthesis, 1992; the thesis's chapter 6 wishes for it): of
  * the ready tasks that runs which has the most to do, and that is how many bytes wait in the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a lateness measurement needs besides a source of releases: the way it is
  * started and stopped, and its files under /proc/<name>/. Included by one .c file

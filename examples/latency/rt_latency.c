@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * How late RT releases are: of a periodic RT task, or of a raw RT timer.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The thesis's Figure 2.1: a tone by a Linux program that counts and toggles the speaker's bit.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * How late an ordinary program's loop is, in RT mode or as Linux runs it: see --help. Measured in the
  * program itself: the clock at the first instructions after the wait, minus the release.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What character devices must know of the kernel's version; used by rtfifo. */
 #ifndef _COMPAT_CHARDEV_H
 #define _COMPAT_CHARDEV_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* cpuid_count() and its like: a header of their own from 6.17 on, a part of another one before. */
 #ifndef _TACTUS_COMPAT_CPUID_H
 #define _TACTUS_COMPAT_CPUID_H

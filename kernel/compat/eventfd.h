@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What users of an eventfd in the kernel must know of its version. */
 #ifndef _COMPAT_EVENTFD_H
 #define _COMPAT_EVENTFD_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Linux's own high-resolution timers, which the tests measure against. */
 #ifndef _TACTUS_COMPAT_HRTIMER_H
 #define _TACTUS_COMPAT_HRTIMER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel's idle function without a cpuidle driver: where its choice is kept (a pointer, from
  * 6.8 on a static call), and how it comes back.

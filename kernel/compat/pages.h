@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A process's pages: pinning them, and entries of page tables. See compat.h. */
 #ifndef _TACTUS_COMPAT_PAGES_H
 #define _TACTUS_COMPAT_PAGES_H

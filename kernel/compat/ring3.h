@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What RT code in ring 3 has to know of a kernel's version. See compat.h. */
 #ifndef _TACTUS_COMPAT_RING3_H
 #define _TACTUS_COMPAT_RING3_H

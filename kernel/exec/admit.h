@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Admission, asked of the tasks there are. rt_exec_mutex is held, but for rt_admission_init(). */
 #ifndef _TACTUS_EXEC_ADMIT_H
 #define _TACTUS_EXEC_ADMIT_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Debug builds: the first assumption that does not hold becomes a warning of Linux. */
 #include <linux/bug.h>
 

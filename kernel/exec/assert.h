@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What debug builds check on the way. */
 #ifndef _TACTUS_EXEC_ASSERT_H
 #define _TACTUS_EXEC_ASSERT_H

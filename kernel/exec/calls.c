@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The task API (thesis, A.1): what starts, stops and changes a task. Arguments, contexts and
  * admission; what the calls mean is in sched/core.c. How tasks come and go: life.c.

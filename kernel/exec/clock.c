@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Instants, and CLOCK_MONOTONIC beside them. */
 #include <linux/export.h>
 #include <linux/ktime.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The CPUs: what each has, and how they come and go. */
 #include <linux/cpu.h>
 #include <linux/log2.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What becomes of RT code that caused a fault, and what Linux's log says of it. See also
  * pipeline/x86/trap.c.

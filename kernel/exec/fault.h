@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What becomes of RT code that caused a fault. */
 #ifndef _TACTUS_EXEC_FAULT_H
 #define _TACTUS_EXEC_FAULT_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Floating point of RT tasks (thesis, A.1): x87, SSE, AVX, MXCSR.
  *

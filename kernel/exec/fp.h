@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Floating point. rt_fp_exchange(), rt_fp_bar() and rt_fp_switch() run under the CPU's lock,
  * hardware interrupts off.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Tasks come and go (thesis, A.1): stacks, names, CPUs. */
 #include <linux/cpumask.h>
 #include <linux/ctype.h>

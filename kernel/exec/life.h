@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The ends of a task. */
 #ifndef _TACTUS_EXEC_LIFE_H
 #define _TACTUS_EXEC_LIFE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Mutexes, semaphores, mailboxes: arguments, contexts, locking. What they mean is in
  * sched/wait.c.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The lock of all objects, taken before any CPU's; and a wait that has lasted too long. */
 #ifndef _TACTUS_EXEC_OBJECTS_H
 #define _TACTUS_EXEC_OBJECTS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* See call.h. */
 #include "exec/cpu.h"
 #include "exec/oncpu.h"

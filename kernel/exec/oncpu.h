@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Calls on tasks: a call from Linux or RT code on any CPU becomes one function that runs
  * out-of-band on the caller's CPU under the lock of the task's CPU, and then a reschedule where

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * rt_printk(): one ring of texts for each CPU, printed by Linux when the post arrives.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* rt_printk() comes and goes. Context: Linux process; may sleep. */
 #ifndef _TACTUS_EXEC_PRINTK_H
 #define _TACTUS_EXEC_PRINTK_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * While there is RT code, Linux is asked (PM QoS) not to let a CPU sleep so deeply that waking it
  * would take longer than a bound: a release, an RT timer or an RT interrupt that falls into idle

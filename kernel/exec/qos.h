@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Keeps CPUs out of deep idle states while there is RT code. Call rt_idle_look(), rt_exec_mutex
  * held, after a task has come or gone. Call rt_idle_look_later(), from any context, after a user's timer

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Completing in Linux what RT code cannot: freeing tasks that RT code deleted, and
  * deleting tasks, timers and policies that a module leaves behind.

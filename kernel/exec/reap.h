@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What only Linux can do: RT code's deletions, and modules that leave tasks behind. */
 #ifndef _TACTUS_EXEC_REAP_H
 #define _TACTUS_EXEC_REAP_H

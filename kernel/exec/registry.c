@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which policy schedules: a stack of registered ones, the last one active, the
  * built-in one at the bottom.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Policies come and go. */
 #ifndef _TACTUS_EXEC_REGISTRY_H
 #define _TACTUS_EXEC_REGISTRY_H

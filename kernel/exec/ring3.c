@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* See ring3.h. */
 #include <linux/export.h>
 #include <linux/ptrace.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Tasks with a half in ring 3: what tactus_user needs of the executive, and nobody else. */
 #ifndef _TACTUS_EXEC_RING3_H
 #define _TACTUS_EXEC_RING3_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The files "tasks", "timing" and "events" of /sys/kernel/tactus/. */
 #include <linux/export.h>
 #include <linux/math64.h>

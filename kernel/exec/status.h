@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Text for /sys/kernel/tactus. */
 #ifndef _TACTUS_EXEC_STATUS_H
 #define _TACTUS_EXEC_STATUS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * From one RT stack, or Linux's, to another (thesis, 3.2: "pushing all integer registers
  * on the stack and changing the stack pointer"). The compiler keeps caller-saved ones.

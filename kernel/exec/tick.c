@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The one-shot event: releases, budgets, the watchdog, and users' timers, in order of time. */
 #include <rt/post.h>
 #include <rt/printk.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The one-shot event and the IPI of each CPU. */
 #ifndef _TACTUS_EXEC_TICK_H
 #define _TACTUS_EXEC_TICK_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * RT timers for users (thesis, 3.4). Their functions are called by exec_timer().
  *

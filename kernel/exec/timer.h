@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* RT timers, as the rest of the executive needs them. */
 #ifndef _TACTUS_EXEC_TIMER_H
 #define _TACTUS_EXEC_TIMER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The pipeline as the module tactus sees it: switching it on and off, and its status.
  * What the executive uses while it is on is in pipeline.h.

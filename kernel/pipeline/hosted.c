@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hosted mode: RT code runs in hard-irq context of an untouched Linux. The one-shot event is a
  * pinned hard hrtimer, an RT interrupt is a Linux interrupt, an IPI is a cross-CPU

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Hosted mode: the seam of pipeline.h on a kernel as it is. Private to
  * kernel/pipeline; control.h starts it.

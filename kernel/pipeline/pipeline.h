@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The pipeline as the executive sees it: a clock, one one-shot event per CPU, an
  * IPI, and the way into the out-of-band stage; and hosted mode, which is the same without a

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RT code in ring 3, as the executive and tactus_user see it: the state that it has there, the way
  * there, and what it did that ends it. Exported to tactus_user alone.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The seam of pipeline.h: which of the two modes answers. A static key, so that the pipeline's
  * paths pay one nop for there being another mode.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * tactus_rm: the rate-monotonic policy (thesis, 3.3; Liu & Layland, JACM 20(1), 1973).
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Will this set of tasks meet its deadlines? The known tests, for one CPU. Pure logic, in
  * integers; nothing here overflows within the limits of <rt/task.h>.

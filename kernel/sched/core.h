@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The states of tasks and jobs: who is ready, what a release, an end of a job, a
  * suspension or a wake-up does. Pure logic: time is an argument, switching is the

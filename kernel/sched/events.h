@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Who was released, started, pre-empted: a ring of the last events of one CPU. Pure logic.
  *

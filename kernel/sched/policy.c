@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Policies: what they call, what is asked of them, what stands in for what they omit; and the
  * built-in one. See core.h and <rt/sched.h>.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the scheduler's core share. It is inline, because it is on the path of every
  * job and every switch. Nobody else includes it; the rq's lock is held.

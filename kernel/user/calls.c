@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * RT calls: what a task in ring 3 asks of the executive. Each runs with hardware interrupts off from
  * entry to return, so no budget, recall or deletion meets it half done. Where it waits it holds

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* tactus_user: the device, and who may enter RT mode. See user.h and <uapi/tactus/rt.h>. */
 #include <linux/capability.h>
 #include <linux/file.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page tables of RT mode: the process's pages at the process's addresses, pinned, in tables of our
  * own. Linux never changes them. So no TLB shootdown, migration, swapping, NUMA hint, collapse into

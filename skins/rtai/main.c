@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RTAI's FIFOs, interrupts, service requests and names; loading and unloading. */
 #include <linux/notifier.h>
 #include <rt/post.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* rtai_compat's own files: RTAI's declarations, and Tactus's functions by their own names. */
 #ifndef _RTAI_NATIVE_H
 #define _RTAI_NATIVE_H

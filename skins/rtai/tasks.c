@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RTAI's tasks, semaphores and conditions by Tactus's. */
 #include "pipeline/pipeline.h"
 #include "native.h"

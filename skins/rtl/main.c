@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* FIFOs, files and interrupts of RTLinux's API; loading and unloading. */
 #include <linux/notifier.h>
 #include <linux/timekeeping.h>

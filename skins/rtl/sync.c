@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RTLinux's mutexes, conditions and semaphores by those of <rt/sync.h>. */
 #include "threads.h"
 

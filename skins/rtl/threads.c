@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * RTLinux's threads as RT tasks. A thread's structure is the module's own; its code belongs to a
  * program, with which it ends (threads_forget()).

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What the files of rtl_compat share. */
 #ifndef _RTL_THREADS_H
 #define _RTL_THREADS_H

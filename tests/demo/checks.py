@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the demo promises, as a list of checks that can each fail."""
 
 from __future__ import annotations

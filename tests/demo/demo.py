@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A stock kernel plays linux.au through /dev/rtf0, on time, while a driver holds interrupts off.
 
 Builds the modules, boots the distribution's unmodified kernel in QEMU and measures,

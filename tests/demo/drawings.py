@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The demo's pictures: lateness, the sound's wave and the intervals between port writes."""
 
 from __future__ import annotations

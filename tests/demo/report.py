@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The demo's outcome: a table for the terminal and report.html, which needs no other file."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Just enough of SVG to draw the demo's figures, and their conversion to PNG."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The demo's judgement and report, on made-up measurements: every check must be able to fail."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The MIDI parser on any bytes: every byte is accounted for, every message is well-formed, what was
  * understood says the same when it is read again, and a message with its status always gets through.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The parameter file's reader on any text: it never reads or writes beside what it was given, and
  * what it takes the loop takes as well, to the same values, and runs.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The fuzzers: a short run finds nothing, and a planted defect is found."""
 from __future__ import annotations
 

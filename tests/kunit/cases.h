@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The check macros of the shared cases in tests/unit, in KUnit's terms. */
 #include <kunit/test.h>
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Boot one of our own kernels in QEMU with a busybox initrd and read its console.
 
 This is not the bench (tests/vm): these kernels have no PCI, no ACPI and nothing

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Run the KUnit suites on a kernel of our own.
 
 A suite is tests/kunit/NAME_kunit.c. It includes the pure .c files it tests, becomes a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit: the FIFOs' ring in the kernel's own memory model: the host's cases, and both ends at once
  * with real barriers, real vmalloc, and an RT end that is a thread with interrupts off while it is

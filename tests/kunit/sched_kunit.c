@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #define RT_POLICY_UNDER_TEST
 #include <linux/module.h>
 #include "tests/kunit/cases.h"

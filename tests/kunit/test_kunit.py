@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tests/kunit/run`: the suites pass, and a suite that should fail does."""
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 import guest
 from harness import ownkernel
 
-SUITE = """// SPDX-License-Identifier: GPL-2.0
+SUITE = """// SPDX-License-Identifier: GPL-2.0-only
 #include <kunit/test.h>
 #include <linux/delay.h>
 static void only(struct kunit *test) {{ {body} }}

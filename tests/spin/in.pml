@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The in ring while Linux resizes it: Linux writes and resizes, RT code gets, one byte a time.
  * Conventions: see out.pml. -DNO_B: a byte's room is given back before it has been

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The out ring while Linux resizes it: rtfifo/ring.c, access by access. RT code puts, one byte a
  * time, the long way or the short one; Linux reads and resizes, in any order, growing and

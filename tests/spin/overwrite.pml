@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Overwriting against a reader (barrier F): ring_put_overwrite() and ring_try_consume(). The
  * producer takes the oldest byte from the reader by an exchange of tail before it writes; the

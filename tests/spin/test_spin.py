@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The FIFOs' protocols, every interleaving of them: models for spin, and what each barrier is for.
 
 Each model holds as it is; and with one barrier or step taken away it breaks, so it can.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sleeping and waking (barrier E): rtf_want() and rtf_wanted(). Each of two readers says what it
  * waits for and then looks; RT code moves head and then looks at want. Nobody sleeps for ever:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Cases for the FIFOs' ring, for the host and for KUnit: one end at a time, every operation against
  * a model. The includer defines CHECK() and CHECK_EQ(), includes the pure file, and says:

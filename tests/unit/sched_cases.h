@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Cases for the scheduling core and its policies, for the host and for KUnit: the includer
  * defines CHECK() and CHECK_EQ(), and includes the pure files and the policies.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Made by state_rows.py from the tables of docs/pipeline.md. */
 static const struct state_interrupt state_interrupts[] = {
 	{ IN_USER, ANY, 1 },

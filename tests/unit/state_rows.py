@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Make state_rows.h, the rows that tests of the pipeline's decisions go by, from docs/pipeline.md.
 
     tests/unit/state_rows.py > tests/unit/state_rows.h
@@ -29,7 +29,7 @@ def rows(page: str, table: str) -> list[list[str]]:
 
 def header(page: str) -> str:
     """The text of state_rows.h; KeyError for a word that a table must not hold."""
-    text = ("/* SPDX-License-Identifier: GPL-2.0 */\n"
+    text = ("/* SPDX-" "License-Identifier: GPL-2.0-only */\n"
             "/* Made by state_rows.py from the tables of docs/pipeline.md. */\n")
     for table in ("interrupts", "exceptions"):
         text += f"static const struct state_{table[:-1]} state_{table}[] = {{\n"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Cases for mutexes, semaphores and mailboxes, for the host and for KUnit; to be included
  * behind sched_cases.h, whose simulated CPU they run on.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "check.h"
 #include "sched/admission.c"
 #include "admission_cases.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The TSC-deadline shot's arithmetic. The TSC and the deadline MSR are fakes: no emulator
  * here offers that mode.

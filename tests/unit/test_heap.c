@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "check.h"
 #include "sched/heap.c"
 #include "heap_cases.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The lateness statistics: what is counted, when, and that a skip cannot hide. */
 #include "check.h"
 #include "examples/latency/lateness.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "check.h"
 #include "pipeline/x86/irq/pit_count.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The exchange of what ring 3 has and sees, on a CPU made of an array: each side finds what it left,
  * whatever the others did meanwhile, and RT code finds nothing of whoever it interrupted.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A producer that overwrites the oldest bytes at full speed, and a consumer that
  * is too slow: what the consumer keeps is whole and in order, and what it did not

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ring with both ends going at full speed, and resizes in the middle: no data
  * race (ThreadSanitizer says), every byte in order, none missing.

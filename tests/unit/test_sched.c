@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Operations of a table take what the table says, needed or not. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define RT_POLICY_UNDER_TEST

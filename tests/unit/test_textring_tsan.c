@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Producer and consumer at once, under the thread sanitizer. */
 #define _GNU_SOURCE
 #include <pthread.h>

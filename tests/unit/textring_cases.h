@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Cases for the ring of texts, for the host and for KUnit; see heap_cases.h. */
 static struct textring textring;
 

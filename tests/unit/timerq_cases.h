@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Cases for the timer queue, for the host and for KUnit; see heap_cases.h. */
 #define TIMERQ_USERS 4
 #define TIMERQ_SLOTS 6

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A folder that looks like a machine: the tool's /proc, /sys, /dev and /lib/modules."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus analyze`: the textbook's figures, bad files, the picture, the running set."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The dispatcher: subcommands are found, documented, and fail with a sentence."""
 from __future__ import annotations
 

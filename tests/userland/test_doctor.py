@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus doctor` on made-up machines: one that is well, and one for each defect."""
 from __future__ import annotations
 

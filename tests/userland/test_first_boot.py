@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus load --dry-run`, `load --trial` and `keep`: what is run, said and refused."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus latency` and `tactus top` on a folder that looks like /proc and /sys."""
 from __future__ import annotations
 

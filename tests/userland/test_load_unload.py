@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus load` and `tactus unload`: order, refusals, and what the user is told."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus play` on a fake driver: files in place of its sysfs files and of its FIFO.
 
 sox is the real one, or a script in its place, called a fake where it is. The real driver is

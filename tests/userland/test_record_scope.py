@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What `tactus record` writes and `tactus scope` draws, apart from FIFOs: fields, files, curves."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus status` on a folder that looks like /sys/kernel/tactus."""
 from __future__ import annotations
 

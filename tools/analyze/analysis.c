@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The arithmetic behind `tactus analyze`: the kernel's own admission tests, and the kernel's own
  * scheduling core and policies under a clock that jumps from event to event. Reads a set of

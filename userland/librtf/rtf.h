@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * librtf: RT-FIFOs for programs. A FIFO is a file descriptor; read(), write(), poll() and
  * fsync() do what they do with a pipe, and here is the rest. See librtf(3).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note
+// SPDX-License-Identifier: LGPL-2.1-or-later WITH Linux-syscall-note
 /*
  * See rt.h. Nothing between rt_enter() and rt_leave() makes a system call of Linux, and no
  * function touches errno there: its place may not have been allocated yet.

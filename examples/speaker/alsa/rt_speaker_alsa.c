@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The PC speaker as an ALSA card: aplay -D plughw:RTSpeaker sound.wav
  *

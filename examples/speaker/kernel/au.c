@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The headers of .au and WAV files: see au.h. */
 #include "au.h"
 

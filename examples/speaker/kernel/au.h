@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The headers of .au and WAV files, read byte by byte from a stream in whatever pieces it comes.
  *

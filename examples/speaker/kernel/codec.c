@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "codec.h"
 
 #define MULAW_BIAS 33	/* on the scale of 14 bits */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Samples of a file's coding to linear ones of 16 bits. Pure: no kernel in it. */
 #ifndef _SPEAKER_CODEC_H
 #define _SPEAKER_CODEC_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* /sys/module/rt_speaker/control and stats: see README.md. */
 #include <linux/kobject.h>
 #include <linux/module.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The PC speaker as a sound card (thesis, 4.2 and Appendix B, and beyond): parameters, the FIFO
  * and its writers, loading and unloading. See README.md; speaker.h has the parts and the locks.

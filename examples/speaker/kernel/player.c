@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A tick: take a sample out of the FIFO, modulate it, write it to the port. All of it is RT
  * code, in the CMOS clock's interrupt or in an RT task.

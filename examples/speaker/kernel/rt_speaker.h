@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What rt_speaker has for other modules. Sound goes to it as from any process: through the node
  * of its FIFO.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Made by ./make_sinc: half of a windowed sinc, 1 being 2^15. */
 #define SINC_CROSSINGS 8
 #define SINC_STEPS 64	/* entries from one crossing to the next */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* From bytes to samples: see stream.h. */
 #include "stream.h"
 #include "codec.h"

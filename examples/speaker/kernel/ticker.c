@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What calls the player: the CMOS clock's interrupt at 8192 Hz, or an RT task.
  *

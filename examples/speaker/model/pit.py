@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The speaker's wave from timed writes to its ports: timer channel 2 and port 0x61.
 
 A model of what an 8254's channel 2 puts out in mode 0 (1 when it has counted down) and mode 1

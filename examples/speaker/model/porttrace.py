@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Port writes as the emulated machine received them, seen from outside of the guest.
 
 QEMU's trace event ``memory_region_ops_write`` gives a line for each write to a device.

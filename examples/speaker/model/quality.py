@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How well a sound was played: the coherence signal-to-noise ratio in the telephone band.
 
 What is linear in the original (gain, delay, a filter) counts as signal, and whatever is

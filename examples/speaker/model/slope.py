@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The slope filter of the thesis's speaker driver, from the meaning of its samples.
 
 The driver (Appendix B) maps each mu-law byte to a rank by ``x & 0x80 ? 382 - x : x`` and puts

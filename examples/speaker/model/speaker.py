@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the speaker played, put together from both sides of the guest's wall, and judged.
 
 The values come from the emulator's trace of port writes (porttrace.py): the guest's software

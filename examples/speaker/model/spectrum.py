@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The spectrum of a wave that has two levels, straight from the times of its edges.
 
 Such a wave is a sum of steps, each of which has a Fourier transform in closed form: nothing is

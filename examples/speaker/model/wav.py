@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Sound from port writes: the wave that the speaker's bit makes, as a WAV file."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The speech that pcsp.py plays by snd-pcsp, by rt_speaker: same kernel, load and judge.
 
     tests/vm/measure/run compare --condition idle --condition load --condition irqoff

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Copy standard input to RT-FIFO 0 (or the node named) and fsync: it has sounded then. Pieces of
  * argv[2] bytes, the first and each further one after a pause of argv[3] ms; without them, of 4096

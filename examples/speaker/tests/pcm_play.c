@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Plays raw samples on an ALSA device by its ioctls, for guests without alsa-lib.
  *

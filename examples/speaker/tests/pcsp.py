@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Play speech by Linux's own snd-pcsp on a stock kernel and judge what the speaker did.
 
 The port writes come from outside of the guest; their times from a probe on the driver's

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Play a sound through the speaker driver in a guest and bring home what both sides saw.
 
 The tests and the demo play through here, so that they judge the same thing:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Looks at the speaker's hardware from a guest's user space, for test_speaker.py.
  *

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How good the speaker driver's sound is, and how punctual, on the bench in virtual time.
 
     tests/vm/measure/run speaker-speech      coherence SNR of each mode

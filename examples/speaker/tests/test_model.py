@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The model against the thesis's formula, and the judgements against made-up mistakes."""
 
 from __future__ import annotations

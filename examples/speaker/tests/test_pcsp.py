@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Linux's own player for the PC speaker, as the comparison in docs/applications.md needs it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus play` in a guest, on the real driver, with the host's sox beside it."""
 
 from __future__ import annotations

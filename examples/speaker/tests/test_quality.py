@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The timer's model against the data sheet, and the judge of sound against sounds it must tell apart."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The speaker driver and the thesis's own program, heard from outside of the guest."""
 
 from __future__ import annotations

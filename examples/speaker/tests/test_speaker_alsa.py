@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The speaker's ALSA card on a stock kernel with sound, heard from outside of the guest."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the speaker driver takes as files, what it refuses, and how its sound flows and stops.
 
 All in pwm by an RT task, in virtual time; every write is joined with the emulator's trace.

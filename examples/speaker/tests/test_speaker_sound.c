@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Codings, change of rate and modulation of examples/speaker. */
 #include <math.h>
 #include "check.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Headers in any pieces, and from bytes to samples, of examples/speaker. */
 #include "check.h"
 #include "examples/speaker/kernel/au.c"

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The thesis's naive program and the driver play one tone under one load."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Play one tone by a Linux program and by the driver, side by side under the same load.
 
 The program is the thesis's Figure 2.1 (examples/speaker/naive.c), on the kernel before

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A trial without the executive: the same engine, a clock that jumps, input from a list, and an
  * output of endless speed. It says what a trial would do, and nothing of how exactly.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * tactus-tapfile: checks a trial's parameter file, and says what is in it.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What tactus-tapfile prints for programs, and for the reference in docs/tap-language.md. */
 #include "tapfile.h"
 

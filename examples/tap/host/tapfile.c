@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* See tapfile.h. A line is read word by word; after an error the next line is tried. */
 #include <ctype.h>
 #include <stdarg.h>

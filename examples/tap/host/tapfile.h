@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reads a trial's parameter file (docs/tap-language.md) into what the tap loop takes.
  *

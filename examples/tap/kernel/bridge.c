@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The port "bridge": to and from a driver of Linux, for devices that RT code cannot have.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* See engine.h. Here: the trial's course, its records and figures. */
 #include "parts.h"
 

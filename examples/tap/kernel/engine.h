@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The experiment: what answers keys, beats time and obeys triggers. Pure: no kernel, no hardware.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The far end of the port "wire", for one RT module in the place of the cable: what rt_tap sends
  * comes to it, and what it sends comes to rt_tap, each byte 320 us after it began.

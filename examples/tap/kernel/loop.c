@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The loop of FTAP's Figure 1 as an RT task: input, time, process, output queue, output.
  *

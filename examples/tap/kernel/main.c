@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * rt_tap: tapping experiments, after Finney's FTAP, with the loop in hard real time.
  *

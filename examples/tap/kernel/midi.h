@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Messages out of a stream of MIDI bytes. Pure: no kernel in it. One parser per input.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Bytes on their way to a port, at the pace of its wire. Pure: no kernel in it.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A MIDI port: where bytes come in, each with the moment it had arrived, and where they go out.
  *

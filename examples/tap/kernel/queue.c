@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* See queue.h. A binary heap: no slot is before its parent. */
 #include "queue.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Random numbers that repeat from their seed: Steele, Lea and Flood's SplitMix64 (2014), one
  * generator a purpose, so that masking tones do not change the delays of a trial.

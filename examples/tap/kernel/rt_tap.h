@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What the parts of rt_tap that only run in the kernel know of one another. */
 #ifndef _RT_TAP_H
 #define _RT_TAP_H

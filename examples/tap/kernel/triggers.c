@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Triggers: a parameter gets a value when keystrokes, beats or ms have come to a count.
  *

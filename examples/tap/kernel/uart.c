@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The port "uart": a 16550 that is ours alone, with its interrupt as an RT interrupt.
  *

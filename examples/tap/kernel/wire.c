@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The port "wire": a MIDI cable from the output to the input, in memory, with a wire's timing.
  *

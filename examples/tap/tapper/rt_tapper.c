@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * rt_tapper: a participant for rt_tap's experiments when there is no person at hand.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A simulated tapper: when it taps, given the tones it hears. Pure integer arithmetic, so that a
  * seed gives the same taps everywhere; tactus.tap.tapper is the same in Python.

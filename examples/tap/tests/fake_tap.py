@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A fake of the tap loop: a metronome, a simulated tapper and delayed feedback, as records.
 
 Not the engine: what it makes is what a loop without lateness would say of such a trial.

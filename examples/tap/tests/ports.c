@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read and write I/O ports: ports WORD...; a word is PORT, whose byte is printed, or PORT=BYTE.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The tap loop without its hardware, in one piece. */
 #include "examples/tap/kernel/beats.c"
 #include "examples/tap/kernel/engine.c"

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Trials of the real engine with a clock that jumps (tactus-tapfile --run) and a simulated tapper."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Measure the tap loop as Finney's paper does (Figure 2 and "I/O tests"), in virtual time.
 
 The loop test: output is joined to input, one Note On and one Note Off 1 ms apart go in and are fed

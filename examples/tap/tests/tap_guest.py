@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs in the guest of test_tap_user.py: trials, one after the other, and what may happen to them.
 
 Python takes a virtual second to start, so each `tactus` is a fork of this. What one complains of stands

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What a trial does, computed the slow way: from docs/tap-language.md, without its code.
 
 One list of everything that will happen, searched for its earliest again and again. Times are ns.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The tap loop with a clock that only its tests move, and room for all its records. */
 #include "check.h"
 #include "examples/tap/tests/tap.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The tap loop as FTAP has it: a user-space process with SCHED_FIFO and locked memory, on the
  * UART of Linux's own driver, whose output it joins to its input inside of the chip.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The tap loop: Finney's loop test, delays, what leaves a UART, and what may go wrong.
 
 The figures are tap_figures.py's; here they are short. Its controls must fail: output that is polled

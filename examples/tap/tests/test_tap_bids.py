@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A trial's events against the rules of BIDS (1.10, "Tabular files" and "Events"), each by itself.
 
 Every rule comes with an edit that breaks it, which the rule must find.

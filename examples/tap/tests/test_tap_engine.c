@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The course of a trial: the metronome, triggers, the end, the certificate. */
 #include "tap_rig.h"
 

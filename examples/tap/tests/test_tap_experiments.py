@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The experiments that are shipped: each is right, and does what it says, by the real engine."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The files of a trial, read again by others: csv, json, numpy, mido."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What keys are answered with, and that whatever was switched on is switched off. */
 #include "tap_rig.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The MIDI parser: whole messages out of any stream, and every byte accounted for. */
 #include "check.h"
 #include "examples/tap/kernel/midi.c"

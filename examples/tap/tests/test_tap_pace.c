@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* When bytes leave for a port: examples/tap/kernel/pace.h. */
 #include "check.h"
 #include "examples/tap/kernel/pace.h"

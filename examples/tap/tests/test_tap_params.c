@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The table of parameters, sets of values, commands, and the queue of what is to be sent. */
 #include "check.h"
 #include "examples/tap/kernel/params.c"

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus tap-report` on trials of a simulated tapper whose variances and delays are known."""
 from __future__ import annotations
 

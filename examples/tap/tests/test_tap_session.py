@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The companion's session with a fake of the loop's FIFOs: trials, ^C, kill and take-over, losses."""
 from __future__ import annotations
 

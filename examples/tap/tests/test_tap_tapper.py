@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The simulated tapper: the kernel's (examples/tap/tapper/tapper.h) and Python's are one, and normal."""
 from __future__ import annotations
 

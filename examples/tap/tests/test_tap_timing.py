@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The statistics of tapping against numpy and scipy, and against series whose truth is known."""
 from __future__ import annotations
 

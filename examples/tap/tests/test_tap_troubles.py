@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus tap` where it cannot do what it is asked to: a sentence, an exit status, and no trial begun."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Every experiment that is shipped, on the real loop, with a simulated tapper, by tactus tap; in one boot.
 
 Made shorter, as their beats and taps cost time to emulate; `make test-long` runs the long loop tests in full. The tapper (rt_tapper) is at the far end of the wire; the loop tests have the wire as a loop. Figures

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus tap --check`, tactus-tapfile, and the engine against a slow reference of its own."""
 from __future__ import annotations
 

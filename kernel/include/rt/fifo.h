@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RT-FIFOs: bytes between RT code and Linux processes (thesis, 3.5 and A.2).
  *

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The kernel is built without floating point. Tasks that use it (rt_use_fp()) have their code
 # in files of their own, compiled with it. In the Kbuild file of the module's directory:
 #

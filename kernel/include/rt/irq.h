@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* RT interrupts (thesis, Appendix A.3). */
 #ifndef _RT_IRQ_H
 #define _RT_IRQ_H

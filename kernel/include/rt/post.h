@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The one way from RT code into Linux: post a function that Linux runs, in
  * hard-irq context, as soon as it has (its virtual) interrupts enabled.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RT tasks waiting for one another: mutexes with priority inheritance, semaphores, mailboxes.
  *

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Builds a program written for RTAI. In the Kbuild file of the program's directory:
 #
 #	obj-m := program.o

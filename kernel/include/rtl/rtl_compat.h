@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The API of RTLinux 1 and 3 on Tactus; all the old header names lead here. docs/porting.md
  * says what each call means, and what is missing. The functions are in skins/rtl.

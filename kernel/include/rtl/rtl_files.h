@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* open() and its like, where a program asks for their header. */
 #ifndef _RTL_FILES_H
 #define _RTL_FILES_H

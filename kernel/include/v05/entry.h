@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Programs of that time define init_module() and cleanup_module() themselves, and nothing
  * in them takes the functions' addresses. From 6.15 on the build refuses that, lest

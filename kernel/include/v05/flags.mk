@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # What rtl.mk and rtai.mk have in common; `vm build` uses it by its own words for make.
 #
 # Files that name float or double are compiled with floating point, and with stacks that Linux

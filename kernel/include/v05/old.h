@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Included before each source file of a program of the days of Linux 2.0 to 2.6: what modules
  * said then and Linux does not know any more.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Builds a program written for Real-Time Linux 0.5 (thesis, Appendices A and B) unchanged.
 # In the Kbuild file of the program's directory:
 #

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The pipeline's surroundings: the executive above it, the APIC driver below it, and the log. */
 #include <linux/errno.h>
 #include <linux/printk.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What every part of the pipeline on x86 may need of its surroundings. Private to pipeline/x86. */
 #ifndef _TACTUS_CLIENT_H
 #define _TACTUS_CLIENT_H

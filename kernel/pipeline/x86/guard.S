@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Calls of RT interrupt handlers that survive a fault of theirs; see fault.h. */
 #include <linux/linkage.h>
 #include <asm/nospec-branch.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Idle by mwait and by cpuidle drivers, made safe for a stalled Linux. Private to pipeline/x86. */
 #ifndef _TACTUS_IDLE_H
 #define _TACTUS_IDLE_H

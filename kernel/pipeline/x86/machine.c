@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the pipeline is refused on, before anything is looked for: kernels whose text it may not
  * enter, hypervisors that have interrupts of their own, and clocks that are none.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The switch-over: all CPUs stand still, hardware interrupts off, while one of them looks
  * whether every slot can be written, and then writes all or none.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The switch-over. Private to pipeline/x86. */
 #ifndef _TACTUS_SWITCH_H
 #define _TACTUS_SWITCH_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Faults of RT code, contained: where does the CPU go on after an exception that Linux could
  * only die of?

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Faults of RT code, contained. Private to pipeline/x86. */
 #ifndef _TACTUS_FAULT_H
 #define _TACTUS_FAULT_H

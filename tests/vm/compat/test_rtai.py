@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A program in the manner of RTAI's, built with its layer and run beside long cli sections."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Programs in the manner of RTLinux, built with its layer and run in virtual time."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Admission in the kernel: what is refused, by whom, with which figure in the log; that what was
 refused left nothing changed; and that policies are changed only when everything fits the new one."""
 

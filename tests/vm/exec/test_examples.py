@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The small examples do what their READMEs say, and refuse what they should."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Faults of RT code end that code, by name in the log, and nothing else.
 
 The faults themselves are in modules/fault_test. What the executive does not contain, a policy

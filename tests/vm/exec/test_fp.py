@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Floating point: RT tasks, Linux programs and the kernel itself compute known results while they
 pre-empt one another. What is expected is what the host's own CPU computes from the same source."""
 

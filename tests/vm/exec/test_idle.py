@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """While there is RT code Linux is asked not to sleep deeply: what its PM QoS says."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Random sets of real tasks, just within what admission takes under rate monotonic, miss nothing.
 Those that only EDF can do miss something under rate monotonic, so a miss would be seen."""
 

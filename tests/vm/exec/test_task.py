@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """RT tasks, RT timers and scheduling policies, from inside of the guest.
 
 The checks themselves are in modules/task_test; each of them is a test here, with what the

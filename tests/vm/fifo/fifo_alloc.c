@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Each allocation of create, open, resize and the like fails once, and the call with it: ENOMEM, and
  * nothing else has changed. With the modules fifo_test and alloc_fail; prints "ok alloc N",

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * System calls with random arguments on FIFOs and /dev/rtfctl: ioctls above all, maps, seeks, reads
  * and writes with bad memory. No result is expected but that the kernel lives, says nothing,

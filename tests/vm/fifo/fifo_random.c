@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Random operations on a FIFO against a reference model: lengths, order, bytes; by processes
  * that are killed at any moment. The RT side (fifo_test) moves what is written back to

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * FIFO figures, with the module fifo_wake and FIFO 0, which is 16 MiB. Prints lines of
  * "name value [value]", times in ns; under --icount, instructions.

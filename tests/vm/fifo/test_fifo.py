@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """RT-FIFOs in the guest: /dev/rtfN against RT code in all contexts.
 
 The tests proper are in the C program fifo_check, the RT side in the module fifo_test; one

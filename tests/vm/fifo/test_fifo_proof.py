@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """FIFOs against a reference model, against fuzz, and short of memory: see the C programs.
 
 Quick by default; TACTUS_THOROUGH=1, as `make test-long` sets it, runs 10^7 operations, 10^6 calls, and as many again on a kernel

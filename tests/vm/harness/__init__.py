@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The bench, and what tests and measurements share to run it."""
 
 from pathlib import Path

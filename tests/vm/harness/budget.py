@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Tells what each test took, and fails a run that took more than its budget.
 
 Counted is time of the host's CPUs, guests, builds and compilers included: the wall's clock of a shared

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs a test of several CPUs under many schedules, and tells the first seed that breaks it.
 
     tests/vm/explore tests/vm/exec/test_task.py::test_four_cpus --seeds 100

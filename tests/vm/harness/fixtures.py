@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The bench as a fixture: each `vm(...)` is one real run of the command `tests/vm/vm`.
 
     def test_it(vm):

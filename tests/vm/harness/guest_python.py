@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A Python for the guest: the interpreter and just the modules that a package imports.
 
 The whole standard library is 60 MB, which a guest would spend seconds unpacking.

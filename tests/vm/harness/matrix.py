@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What works on which stock kernel: each check on each, as a table and as JSON.
 
     tests/vm/python -m harness.matrix                        every kernel; some 15 minutes

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Mutants: the product with one thing broken, for the negative controls of tests.
 
 The product has no switch to break it by. A mutant is a copy of its sources with an edit, built

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Kernels of our own, built from Debian's linux-source package and cached.
 
 KUnit is off in every stock kernel, and so are KASAN, lockdep and KCSAN. Each kernel

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Static C programs of the tests and of the examples, compiled on the host for the guest."""
 
 from __future__ import annotations

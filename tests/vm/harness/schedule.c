@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A plug-in for QEMU: ends the turns of the CPUs at moments that a seed chooses.
  *

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The bench itself: what a command and a kernel do comes out as documented. Real runs all."""
 
 from __future__ import annotations

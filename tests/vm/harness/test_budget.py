@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The budget of `make test`: what children take counts, and too much of it fails the run."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """All of it on kernels of our own with checkers in them, whose log must stay silent.
 
 debug: KASAN, lockdep, DEBUG_ATOMIC_SLEEP, UBSAN, kmemleak, DEBUG_ENTRY, DEBUG_OBJECTS. kcsan: data races,

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Every check of matrix.py on the kernels that `make test` looks at; `make test-matrix` has all."""
 
 from __future__ import annotations

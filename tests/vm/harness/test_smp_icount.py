@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Several CPUs in virtual time: a run repeats to the last digit, and where its emulator comes from."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """One run of the command `tests/vm/vm`, for tests; fixtures.py hands it out as a fixture."""
 
 from __future__ import annotations

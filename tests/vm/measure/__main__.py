@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Measure on the bench, in virtual time: each NAME in turn, with the options behind the names.
 
 Exit status: 0 every promise holds, 1 one does not or a measurement could not be made, 2 usage.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the executive costs, measured in instructions on the bench: switches, releases, and
 what is left for Linux. Tests and ``make bench`` take their figures from here.
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Measure how late an RT device interrupt is, in virtual time.
 
 IRQ 8, the real-time clock's at 8192 Hz, is the device; its handler notes the clock at its first

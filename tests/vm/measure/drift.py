@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Measure whether Linux's clock keeps to the machine's while tactus is loaded, in virtual time.
 
 The machine's clock is the ACPI timer, which Linux does not use; tests/vm/measure/drift.c compares. One boot:

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What all measurements share: a boot of the bench, and what a measurement is.
 
 A measurement's module has measure() that returns Results, table() for people, judge() or the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Measure how late releases are, on the bench, in virtual time.
 
 The tests, the demo and ``make bench`` all take their figures from here, so that they mean

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Measure what the pipeline costs Linux: instructions for fixed jobs, on and off.
 
 Under ``--icount`` an instruction takes a nanosecond, and the jobs leave the CPU no time to

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * How much of the CPU does a program get? Counts loops of the same length for so many ms of the
  * machine's clock, and prints their number.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How RT tasks keep their time among others: a 1 kHz task beside four, and a 20 kHz task alone."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The promised costs of switches and releases, and Linux's share; ``make bench`` has the long ones."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How late an RT device interrupt is beside a level-triggered line of Linux's that waits.
 
 The control, in the same boot, is the same with the line left unmasked at its controller: the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Linux's clock keeps to the machine's over 60 virtual seconds with tactus loaded.
 
 Controls in the same boot: a clock that goes 100 ppm too fast and one that is set back must fail.

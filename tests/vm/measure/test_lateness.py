@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How late releases are, in virtual time on one CPU: the figures the project promises.
 
 A raw RT tick and an RT task against LIMIT_NS of measure.py, idle, under load, and under load

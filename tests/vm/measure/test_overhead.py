@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the pipeline costs Linux, in instructions: the limits that the project promises.
 
 Beside the real figures a negative control: with an RT timer of 20 kHz on top, the same check

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The command `tests/vm/measure/run`: what it prints and how it ends; without a guest."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * How many instructions does a job take? Runs a command so many times, one after the other, and
  * prints

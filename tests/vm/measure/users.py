@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How late a loop of an ordinary program is: in RT mode, and as Linux runs it at its best.
 
 The program is examples/user_latency, which measures itself, by the clock that it reads first after

@@ -1,2 +1,2 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The interrupt pipeline in guests, and what of Linux it must not disturb."""

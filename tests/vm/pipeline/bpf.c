@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * bpf FILE: until FILE exists, loads a program over and over, which the kernel compiles to native
  * code, hangs it on the scheduler's tracepoint for a moment and takes it off again.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Do Linux's clocks and timers keep their promises? Runs for so many seconds and prints
  *

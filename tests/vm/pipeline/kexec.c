@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * kexec IMAGE COMMAND_LINE [crash]: loads another kernel, without an initrd, and starts it; with
  * "crash" only loads it, for the kernel to start when it panics.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kernel's code as it stands in memory, read through /proc/kcore: an independent witness
  * of what a module did to it.

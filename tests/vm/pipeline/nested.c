@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * nested SECONDS: a machine inside the machine, by KVM. Its one CPU counts by port output, which
  * leaves it each time, and then spins for ever: only a signal gets it out. The

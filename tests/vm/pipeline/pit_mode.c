@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * How channel 0 of the 8254 is set up, as its control word would say it, in hex:
  * pit_mode [NEW]; with an argument, that control word is written first.

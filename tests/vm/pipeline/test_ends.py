@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How a machine ends while tactus is loaded and an RT task runs: it must end as Linux alone does.
 
 And where it must not: suspend is refused.

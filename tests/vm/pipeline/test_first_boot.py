@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A first boot that cannot hurt: the dry run, the life on trial, the self-test."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Hosted mode: the same calls on a kernel that is not patched, and honest about what it is.
 
 Everything but pre-emption of jobs and the bound on lateness is the same, so the tests are the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """CPUs that go offline and come back while the pipeline is on, on two and on four."""
 
 from __future__ import annotations

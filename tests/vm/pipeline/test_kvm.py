@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A machine inside the machine, by KVM, while tactus comes and goes.
 
 The CPU of QEMU's emulation has AMD's SVM, so it is kvm_amd that runs.

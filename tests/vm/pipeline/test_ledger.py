@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Nothing is lost: interrupts raised by devices are the interrupts handled by Linux, exactly, while
 the pipeline is switched on and off; and those forced to be pending at the switch-off are handed
 over. tests/vm/pipeline/modules/ledger tells what raises them, and why no two can become one."""

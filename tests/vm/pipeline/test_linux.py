@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What Linux must not notice: its clocks, its text, its wake-ups while the executive is active.
 
 The bench fails each of these runs when the kernel's log holds a warning, an oops or a stall.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Machines that the pipeline is refused on: one sentence, and the kernel's text is as it was.
 
 Real where an emulator has them; else faked, by a module that changes Linux's notes about the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Awkward neighbours: what else rewrites the kernel's text, hooks it, or turns interrupts off, while
 tactus comes, works, and goes. docs: CAVEATS.md says what each costs."""
 

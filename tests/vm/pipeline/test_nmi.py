@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """NMIs at any moment, that of the switch-over among them, while text is rewritten on two CPUs.
 
 tests/vm/pipeline/modules/storm sends them and rewrites, tests/vm/pipeline/modules/ledger keeps books of the devices'

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A kernel that cannot be taken over is refused with one clear sentence.
 
 The fixture is real: the plain kernel of tests/kunit is built without PARAVIRT_XXL.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The one-shot devices: chosen by parameter, taken from Linux, given back as they were.
 
 How late the APIC's makes releases is measured in test_lateness.py.

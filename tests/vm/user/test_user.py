@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """RT mode of ordinary programs, in the guest: what it promises is in the C program user_check."""
 
 from __future__ import annotations

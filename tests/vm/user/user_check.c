@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What RT mode promises an ordinary program: user_check [CASE ...] runs each case in a process of
  * its own and says "ok CASE" or "not ok CASE: why". Exit status 1 if any failed.

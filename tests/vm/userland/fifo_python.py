@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs in the guest: tactus.fifo against /dev/rtfN, with the module fifo_test as the RT side.
 
 Each case prints "ok NAME" or "not ok NAME: why".

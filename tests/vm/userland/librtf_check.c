@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* librtf against /dev/rtfN, with the module fifo_test as the RT side; prints "ok librtf". */
 #include "../fifo/fifo_check/fifo_check.h"
 #include <tactus/rtf.h>

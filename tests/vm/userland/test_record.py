@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """`tactus record` and `tactus scope` on the FIFOs of examples/daq, in one boot."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The tactus command in a guest with a stock kernel: load, look, be refused, unload."""
 from __future__ import annotations
 

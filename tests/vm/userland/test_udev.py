@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The udev rule, read by the distribution's udev in a guest: who may open FIFOs."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """librtf, as `make install` leaves it, and the Python FIFO API in a guest, on the real device."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* SPDX-License-Identifier: LGPL-2.1-or-later WITH Linux-syscall-note */
 /*
  * libtactus: threads of ordinary programs as hard real-time tasks. See libtactus(3).
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
  * What user programs may ask of /dev/rtfN beside read, write, poll and FIONREAD, and of
  * /dev/rtfctl; and what the ring looks like to who maps it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
  * /dev/rt, of the module tactus_user: a thread of an ordinary process goes on as an RT task, in ring
  * 3, with its own registers, stack and memory. Programs use libtactus, <tactus/rt.h>.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hooking functions of the kernel's APIC driver: the EOI; the reading of registers, where
  * Linux looks for interrupts that have arrived; and the IPI to oneself, by which irq_work

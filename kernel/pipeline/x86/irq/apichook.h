@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Hooking two functions of the kernel's APIC driver. Private to pipeline/x86. */
 #ifndef _TACTUS_APICHOOK_H
 #define _TACTUS_APICHOOK_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The clock, which is the TSC in ns; and the APIC timer's TSC-deadline mode, which
  * interrupts when the TSC reaches a given value. Private to pipeline/x86.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The local APIC's timer. Linux has chosen its mode and set it up; here only the moment
  * of the interrupt and its vector are written.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The local APIC's timer, one-shot in either of its two modes. Private to pipeline/x86. */
 #ifndef _TACTUS_LAPIC_H
 #define _TACTUS_LAPIC_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Interrupt lines: RT interrupts, and stalled level-triggered ones. Private to pipeline/x86. */
 #ifndef _TACTUS_LINES_H
 #define _TACTUS_LINES_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * One one-shot timer, two users (thesis, 3.4): the earlier of RT's next event and
  * Linux's is programmed. When Linux's is due its interrupt is simulated by logging

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Each CPU's one-shot timer: RT events in front, Linux's tick as its client.
  * Private to pipeline/x86.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Channel 0 of the 8254 in interrupt-on-terminal-count mode (thesis, 3.4): the output,
  * which is interrupt 0, rises once when the count has run out.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Channel 0 of the 8254 as a one-shot timer (thesis, 3.4). Private to pipeline/x86. */
 #ifndef _TACTUS_PIT_H
 #define _TACTUS_PIT_H

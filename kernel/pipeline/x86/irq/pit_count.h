@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Counts of the 8254. Pure logic. */
 #ifndef _TACTUS_PIT_COUNT_H
 #define _TACTUS_PIT_COUNT_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The pipeline's part of the self-test in kernel/selftest.c. */
 #include <linux/percpu.h>
 #include <linux/smp.h>

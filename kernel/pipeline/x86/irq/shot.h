@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A one-shot timer as oneshot.c drives it. Private to pipeline/x86. */
 #ifndef _TACTUS_SHOT_H
 #define _TACTUS_SHOT_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The stall detector: interrupts that were logged and that nobody replays for a second. Linux
  * keeps interrupts off for too long, or it has enabled them in a way that the pipeline does not

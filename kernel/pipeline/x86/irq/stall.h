@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Interrupts that wait for Linux for too long. Private to pipeline/x86. */
 #ifndef _TACTUS_STALL_H
 #define _TACTUS_STALL_H

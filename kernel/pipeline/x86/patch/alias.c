@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* See alias.h. */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A writable view of read-only kernel memory. text_poke() would do, but its names
  * change between releases; a second mapping of the same pages does not.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Gates: the places in the kernel where interrupts and exceptions reach Linux's C handlers,
  * and a few single instructions that must be ours: found by name and by what stands there.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The kernel's interrupt and exception gates as slots. Private to pipeline/x86. */
 #ifndef _TACTUS_GATES_H
 #define _TACTUS_GATES_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Binding and calling the stubs of kstubs.S. */
 #include <linux/bug.h>
 #include <linux/errno.h>

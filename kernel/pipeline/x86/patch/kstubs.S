@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The stubs of kcall.h: "endbr64; jmp target", sixteen bytes each. */
 #include <linux/linkage.h>
 #include <asm/unwind_hints.h>

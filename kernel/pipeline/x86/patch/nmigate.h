@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* No NMI while slots are written. Private to pipeline/x86. */
 #ifndef _TACTUS_NMIGATE_H
 #define _TACTUS_NMIGATE_H

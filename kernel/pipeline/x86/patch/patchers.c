@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Those who rewrite the kernel's text beside us: jump labels, static calls, ftrace and kprobes.
  *

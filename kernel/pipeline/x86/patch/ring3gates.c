@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ways from ring 3 that only RT code in ring 3 needs to be ours: system calls, and the
  * exceptions that have another C function for user mode.

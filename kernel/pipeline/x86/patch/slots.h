@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Slots: the places in kernel and module text that are rewritten. Finding and
  * checking them, and writing them. Private to pipeline/x86.

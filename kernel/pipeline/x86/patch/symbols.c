@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kernel's symbol table and instruction decoder, neither of which is exported.
  * A kprobe knows addresses by name; one on kallsyms_lookup_name() leads to the rest.

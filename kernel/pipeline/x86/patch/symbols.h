@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The kernel's unexported functions and data, by name. Private to pipeline/x86. */
 #ifndef _TACTUS_SYMBOLS_H
 #define _TACTUS_SYMBOLS_H

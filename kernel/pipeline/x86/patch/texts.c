@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * All text that the pipeline rewrites: the kernel's, and that of every module, those that
  * come later included.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* All text that the pipeline rewrites: the kernel's and the modules'. Private to pipeline/x86. */
 #ifndef _TACTUS_TEXTS_H
 #define _TACTUS_TEXTS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The dispatcher: every interrupt and exception of the patched kernel comes here
  * instead of to Linux's C handler, with the registers Linux's entry code saved.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What to do with an interrupt meant for Linux: the decision of the thesis's soft
  * interrupts (3.1) as a table. Pure logic.

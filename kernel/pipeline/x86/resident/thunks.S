@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where the patched slots of the kernel lead (thesis, Figures 3.1 and 3.2).
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RT code in ring 3: the CPU's state, the way there, and what it does there that ends it. */
 #include <linux/cc_platform.h>
 #include <linux/export.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* RT code in ring 3: what the rest of the pipeline has to know. Private to pipeline/x86. */
 #ifndef _TACTUS_RING3_H
 #define _TACTUS_RING3_H

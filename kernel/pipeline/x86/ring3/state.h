@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* See swap.h. */
 #ifndef _TACTUS_RING3_STATE_H
 #define _TACTUS_RING3_STATE_H

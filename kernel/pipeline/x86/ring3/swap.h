@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What of a CPU's state code in ring 3 has or sees, beside the registers that entry code saves
  * and floating point: exchanged when RT code with a half in ring 3 gets the CPU or loses it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What the files of fifo_check share: checks, the RT side's commands, processes. */
 #ifndef FIFO_CHECK_H
 #define FIFO_CHECK_H

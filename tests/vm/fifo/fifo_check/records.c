@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Records, filters, watches and RT handlers. */
 #include "fifo_check.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Streams: nothing lost, nothing doubled, whatever Linux does. */
 #include "fifo_check.h"
 

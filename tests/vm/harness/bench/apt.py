@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Reads and downloads packages without installing them.
 
 The lists and downloads are private to the bench's cache, so that neither root nor the state of

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The host's end of the memory that the guest writes its results to (init/init.c tells why)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A build machine for kernels of a newer Debian release than this machine's.
 
 Their headers bring programs (objtool, modpost, fixdep) that want that release's libc, and name

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What every part of the bench shares: places, the error that means 123, locks, progress."""
 
 from __future__ import annotations

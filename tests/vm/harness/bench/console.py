@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Reads a kernel's log for the lines that make a run worthless, whatever its command said."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Finds the QEMU of a run: the machine's own, or a newer one of the distribution's backports.
 
 Several CPUs in virtual time take QEMU 10: with 7.2 the clock stands still when the second CPU comes.

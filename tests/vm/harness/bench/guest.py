@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs one guest from boot to its end and sorts out how it ended."""
 
 from __future__ import annotations

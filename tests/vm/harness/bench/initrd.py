@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Writes the guest's initial file system: busybox, PID 1, modules and whatever is put there."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Finds, fetches and caches stock kernels: image, modules and headers, never installed.
 
 No package version is written down anywhere: what is asked for is "6.1, cloud", and the newest

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Finds kernel modules by name with all that they need, and puts them in loading order."""
 
 from __future__ import annotations

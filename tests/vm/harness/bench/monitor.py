@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """QEMU's machine protocol (QMP), as far as a run needs it: NMIs from outside."""
 
 from __future__ import annotations

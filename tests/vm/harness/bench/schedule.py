@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Builds QEMU's plug-in that moves the turns between CPUs (schedule.c), once for each of its versions."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Builds modules: this tree's, in one build folder per kernel, and other people's in place."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The one load under which Tactus is measured: fork and exec, pipes, compression, a
  * disk in RAM, serial interrupts and, when asked for, sections of 20 ms with

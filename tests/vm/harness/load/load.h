@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What the load's main program and its workers share. */
 #ifndef _LOAD_H
 #define _LOAD_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The workers: each is a process that does one kind of work for ever. */
 #define _GNU_SOURCE
 #include <errno.h>

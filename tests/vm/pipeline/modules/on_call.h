@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * For test modules: be there whenever a function is called, by a kprobe on its entry. One of
  * a module that is not loaded ("module:function") is waited for, at each loading anew, so that

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Asks the kernel's own arithmetic, built for the host (tools/analyze), about a set of tasks."""
 from __future__ import annotations
 

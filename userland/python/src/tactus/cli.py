@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The dispatcher: finds the subcommands, parses the command line, runs one."""
 from __future__ import annotations
 

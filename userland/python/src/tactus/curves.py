@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Curves in a terminal, of Braille characters: two dots across and four down in each."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What a dry run of the executive found: the places in the kernel's text that it would write."""
 from __future__ import annotations
 

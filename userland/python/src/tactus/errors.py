@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The one exception that ends a subcommand with a sentence and not a traceback."""
 
 

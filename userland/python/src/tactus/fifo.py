@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """RT-FIFOs for Python programs: /dev/rtfN and /dev/rtf/NAME.
 
     with Fifo("motor") as fifo:

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Draws who had the CPU when, one policy above the other, as SVG."""
 from __future__ import annotations
 

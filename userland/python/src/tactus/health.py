@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What `tactus doctor` knows: one function a subject, over the files of one machine.
 
 The functions read /proc, /sys and /boot below the machine's root and nothing else, so a folder

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Finds the programs that are the kernel's own C files, built for this machine."""
 from __future__ import annotations
 

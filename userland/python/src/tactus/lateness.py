@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What rt_latency measures: its files, differences between two readings, histogram formats."""
 from __future__ import annotations
 

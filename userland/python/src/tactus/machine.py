@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The machine the tool works on: its files, its programs, its kernel log.
 
 All that touches the system is here, below one root folder, so that the tests can put

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Which kernel modules make up Tactus, in which order, and how one is put in or taken out."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Recordings of FIFOs: what a record is made of, and the files that `tactus record` writes.
 
 A self-describing recording is a line of JSON, then frames: a head of 16 bytes and, for data, the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Read /sys/kernel/tactus: small files of text, one subject each."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * When a kernel function was called: the clock at each call, for a driver that keeps no times.
  *

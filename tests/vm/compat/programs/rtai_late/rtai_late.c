@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * In the manner of RTAI: a periodic task of 100 us measures how late it is and puts a record
  * every 1000 periods into a FIFO; two tasks switch by messages, a semaphore, and a mailbox.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * In the manner of RTLinux 3: a process commands two periodic threads, by a FIFO whose handler
  * hands each command on by a FIFO from RT code to RT code. A third has floating point.

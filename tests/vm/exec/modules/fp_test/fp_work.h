@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A floating point computation whose result depends on every bit of every step: x = r x (1 - x)
  * in its chaotic range. The same lines run in RT tasks, in Linux programs, in the kernel and on

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What uses floating point, and nothing else. */
 #include "fp_work.h"
 #include "jobs.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Three RT tasks, each with another kind of floating point and another rounding mode, which
  * pre-empt one another and compare each result with the one expected. Beside them the kernel's

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RT code that no release belongs to: a line with an RT handler, or a task that nobody starts. */
 #include <linux/module.h>
 #include <rt/irq.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Messages, budgets, the watchdog. */
 #include <linux/irqflags.h>
 

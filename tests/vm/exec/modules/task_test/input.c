@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Arguments and contexts that each call must refuse. */
 #include <linux/limits.h>
 #include <linux/mm.h>

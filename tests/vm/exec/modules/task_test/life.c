@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Suspension, wake-ups and deletion, from every state and side. */
 #include <linux/preempt.h>
 #include <linux/smp.h>

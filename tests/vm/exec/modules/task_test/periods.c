@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Release moments: exact counts, starts, overruns, sleeping in a job. */
 #include "task_test.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Policies: swapped, refused, ejected, and by the textbook. */
 #include <linux/preempt.h>
 #include <linux/sched.h>

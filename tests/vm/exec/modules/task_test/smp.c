@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Tasks and timers of another CPU. */
 #include <linux/completion.h>
 #include <linux/kthread.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Mutexes, semaphores, mailboxes. */
 #include <linux/smp.h>
 #include <linux/workqueue.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a put and a get of the RT side cost, beside the kernel's kfifo and a bare
  * memcpy of as many bytes.

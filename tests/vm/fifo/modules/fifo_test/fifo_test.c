@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The RT side of the FIFO tests: calls rtfifo's functions as a test program asks,
  * in any of the three contexts.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a FIFO's figures are measured with: a put from an RT timer and, beside it, an eventfd
  * that a Linux hrtimer signals; and what puts cost while Linux is in the middle of a read.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Takes the real-time clock's IRQ 8 at 8192 Hz and notes the intervals between its interrupts:
  * what the bench promises is that they arrive, and in virtual time evenly.

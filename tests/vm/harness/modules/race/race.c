@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A data race between RT code and Linux: an RT timer's function and the process that loads this
  * module count in the same plain variable. KCSAN must say so; nothing else can.

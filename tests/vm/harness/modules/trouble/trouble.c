@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Makes, when it is loaded, the kind of trouble that the bench has to notice.
  *

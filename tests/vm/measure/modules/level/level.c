@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A level-triggered line under test: QEMU's "edu" PCI device, which raises INTx when
  * told to and lowers it when told so.

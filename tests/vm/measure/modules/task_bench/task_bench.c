@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What switches and releases cost, in ticks of the TSC: under --icount, in instructions.
  *

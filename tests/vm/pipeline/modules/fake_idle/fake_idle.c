@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A fake: a cpuidle driver that idles like mwait as an interrupt-break, which the
  * emulator does not have. Called with interrupts off, it sleeps until an interrupt

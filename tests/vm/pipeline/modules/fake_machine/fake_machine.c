@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A machine that no emulator here is: a fake. Linux's own notes about CPU and hypervisor are
  * changed while this is loaded, and nothing else of the machine is.

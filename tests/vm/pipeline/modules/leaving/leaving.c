@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Starts an RT timer on a CPU that goes off line, after the executive has left it and while Linux
  * still runs there. Loaded before tactus, so that Linux asks it later: callbacks of one kind are

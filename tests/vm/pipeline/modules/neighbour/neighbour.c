@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * An awkward neighbour: a module that turns interrupts off by the bare instruction.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A module whose text cannot be decoded: bytes that are no instruction, and behind them in the same
  * function a cli as compilers and boot leave it. Nobody ever calls it. Loading it does nothing.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A live patch: /proc/cmdline reads "patched" while it is in force. In and out by
  * /sys/kernel/livepatch/patch/enabled, like any other.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hosted mode, two CPUs: RT code comes between two instructions of Linux's
  * smp_call_function_single_async(), the one that looks whether the call_single_data is free and

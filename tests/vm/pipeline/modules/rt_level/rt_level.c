@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * An RT handler on a level-triggered line: that of QEMU's "edu" PCI device.
  *

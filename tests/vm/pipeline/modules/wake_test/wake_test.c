@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * An RT task that wakes Linux: does the post arrive, where may it not, and how soon?
  *

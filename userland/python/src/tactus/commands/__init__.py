@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The subcommands, one module each.
 
 A module here has HELP (one line), add_arguments(parser) and run(args, machine), which

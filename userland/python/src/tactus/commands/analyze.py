@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Say whether a set of periodic tasks meets its deadlines, rate-monotonic and EDF side by side.
 
 The tests and the run are the executive's own code, compiled for this machine. A file of tasks

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Print the completion script of a shell, made from the commands' own parsers.
 
     tactus completion bash > /etc/bash_completion.d/tactus

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Look at this machine before loading, and say what speaks for and against it.
 
 Each line says fine, advice, blocks or unknown, why, and the command that mends it. No root is

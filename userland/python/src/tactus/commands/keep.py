@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """End the trial that `tactus load --trial` began: the executive stays on.
 
 Exit status: 0 kept, 1 there was no trial or it is over.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Measure how late RT releases are on this machine: a line a second, or a histogram.
 
 A periodic RT task (or, with --tick, a bare RT timer) reads the clock at its first instruction.

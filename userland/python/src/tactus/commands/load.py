@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Load the executive, a scheduling policy and the RT-FIFOs, in this order.
 
 What is loaded already stays as it is. If a module is refused, those that this call

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Play a sound file on the PC speaker, by rt_speaker.
 
 Any file that sox or ffmpeg can read. --mode and --volume hold for this sound and are put back

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Write FIFOs to files, each to its own, until told to stop (SIGINT, SIGTERM).
 
 Formats: raw (the bytes), csv (needs --fields), records (self-describing: see

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Draw what comes out of a FIFO as curves in the terminal, and save them as PNG.
 
 It takes what it draws out of the FIFO: give it one of its own. --file draws a self-describing

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Say whether the executive is active, on which CPUs, and what it runs.
 
 Exit status: 0 active, 3 not loaded, 4 loaded but inert (Linux owns the interrupts),

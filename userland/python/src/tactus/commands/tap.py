@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Run a tapping experiment on the real-time loop (rt_tap), and write down what happened.
 
 Hands the experiment's parameters over, begins, shows taps and asynchronies, and at the end

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the taps of trials were like: intervals, asynchronies, variances of timekeeper and hand.
 
 TRIAL is an events.tsv that `tactus tap` wrote, a folder that holds one, or what its name begins

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Watch tasks, CPUs, RT interrupts and FIFOs, refreshed once a second.
 
 Exit status: 0 ended by ^C or --count, 3 tactus is not loaded.

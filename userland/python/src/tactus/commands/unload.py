@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Unload the RT-FIFOs, the policies and the executive, in this order.
 
 Nothing is taken from under its users: who they are is said instead, and what has

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How well the loop kept time in one trial, and whether anything was lost: its certificate."""
 from __future__ import annotations
 

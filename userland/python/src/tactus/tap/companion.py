@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The Linux side of a running trial: hands the parameters to the loop and takes down what it says.
 
 The loop never waits for it: records that nobody reads stay in the FIFO, and those that do not fit

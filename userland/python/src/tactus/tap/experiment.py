@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """An experiment, from its file to what the companion hands over and puts down."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The files made of a trial: text in the manner of FTAP, BIDS events with their sidecar, and MIDI.
 
 All are pure functions of the trial; times in them are since its start.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A simulated tapper at the far end of a MIDI line: hears note-ons, sends a key's presses.
 
     python3 -m tactus.tap.farend /dev/ttyS1

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What is shown while a trial runs: taps, beats, and the asynchronies so far."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the tap loop and a program say to one another: examples/tap/kernel/tap.h, in Python.
 
 Times are ns since the start of the trial.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the taps of a trial were like: from its events.tsv to figures and a picture. Times in seconds."""
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A companion's work from beginning to end: begin or take over a trial, follow it, write its files."""
 from __future__ import annotations
 

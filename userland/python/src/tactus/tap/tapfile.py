@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A trial's parameter file, read by the tap loop's own code (examples/tap/host, docs/tap-language.md)."""
 from __future__ import annotations
 

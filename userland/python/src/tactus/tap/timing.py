@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The statistics of tapping: pure functions of times, in seconds unless a name says otherwise.
 
 Intervals are those between successive taps; an asynchrony is a tap's time minus its tone's, so

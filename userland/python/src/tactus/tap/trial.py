@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """One trial: what was asked for and what the loop said; and its file of records on the disk.
 
 The companion appends to that file as records come, so that a companion that takes over has what
