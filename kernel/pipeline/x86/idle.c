@@ -114,8 +114,30 @@ static bool is_thunk(unsigned long addr)
 }
 
 /*
+ * A call through memory, disp(%reg): what kernels without retpolines have. The thunk shifts the
+ * stack, so not one off the stack.
+ *
+ * Return: the bytes of the instruction at @code, 5 or 6; 0 if it is something else.
+ */
+static unsigned int memory_call(const u8 *code)
+{
+	bool rex = *code == REX_B;
+	const u8 *byte = code + rex;
+	int bytes;
+
+	if (byte[0] != 0xff || (byte[1] & 0x38) != 0x10)
+		return 0;
+	if (byte[1] >> 6 != 1 && byte[1] >> 6 != 2)
+		return 0;
+	if ((byte[1] & 7) == 4 && (byte[2] & 7) == 4 && !rex)
+		return 0;
+	bytes = pl_insn_length((unsigned long)code);
+	return bytes == PL_CALL_BYTES || bytes == PL_KCALL_MOVE_BYTES ? bytes : 0;
+}
+
+/*
  * A call through a register: of a thunk that jumps there; or, made from it at boot on CPUs that
- * need none, the call itself, behind an lfence or before nops.
+ * need none, the call itself, behind an lfence or before nops; or through memory.
  *
  * Return: its bytes, 5 or 6; 0 if it is something else.
  */
@@ -127,6 +149,9 @@ static unsigned int indirect_call(unsigned long addr)
 	byte += *byte == PL_PREFIX_CS;
 	if (*byte == PL_OP_CALL)
 		return is_thunk(pl_call_target(byte)) ? byte + PL_CALL_BYTES - code : 0;
+	bytes = memory_call(code);
+	if (bytes)
+		return bytes;
 	byte = code;
 	if (!memcmp(byte, lfence, sizeof(lfence)))
 		byte += sizeof(lfence);

@@ -210,7 +210,8 @@ def rtc(vm, irq8: Path, **options: object) -> dict[str, int]:
 @pytest.mark.slow
 def test_irq_8_reaches_the_kernel_evenly_and_twice_the_same(vm, irq8):
     first, second = (rtc(vm, irq8, busy=True) for _ in range(2))
-    assert first["khz"] in (999_999, 1_000_000, 1_000_001)      # 1 instruction = 1 ns
+    # 1 instruction = 1 ns, by Linux's first measurement: it has not been refined so soon after boot.
+    assert first["khz"] == pytest.approx(1_000_000, abs=20)
     assert 8192 <= first["count"] < 8192 * 1.03                 # a second and a bit
     # Linux itself is late by some microseconds; the source is not.
     assert 122_070 - 15_000 < first["shortest"] <= 122_070 <= first["longest"] < 122_070 + 15_000

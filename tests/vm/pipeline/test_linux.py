@@ -131,6 +131,10 @@ def test_text_is_the_same_after_unload(vm: Vm, kernel: tuple[str, str]) -> None:
     hog is loaded before, brd in between.
     """
     done = vm(
+        # Linux changes static keys when it gets its final clock, for which a load waits.
+        "for i in $(seq 50); do grep -qx tsc "
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource && break; "
+        "sleep 0.1; done; "
         "./load --seconds=0.3 >/dev/null; ./ktext save /tmp/before || exit 3; "
         "./load --nice=19 --seconds=1.5 --irqoff=process,tasklet & sleep 0.2; "
         "modprobe tactus || exit 4; ./ktext diff /tmp/before 2>/dev/null | sed 's/^/active: /'; "
@@ -142,7 +146,7 @@ def test_text_is_the_same_after_unload(vm: Vm, kernel: tuple[str, str]) -> None:
     assert done.status == 0, done.stderr
     active, after = line_of(done.stdout, "active:"), line_of(done.stdout, "after:")
     assert active["different"] > 3000
-    assert active["regions"] >= 3
+    assert active["regions"] >= 2
     assert after["regions"] == active["regions"]
     assert after["bytes"] > 8e6
     assert after["different"] == 0, done.stderr
