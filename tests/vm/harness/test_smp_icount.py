@@ -21,6 +21,8 @@ cat /proc/interrupts /proc/softirqs /proc/stat /proc/schedstat /proc/vmstat /pro
 """
 
 
+# Two runs differ now and then on a busy host, by one overrun in 1,400 releases: see CAVEATS.
+@pytest.mark.long
 @pytest.mark.parametrize("cpus", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_two_runs_agree_in_every_counter(vm, cpus):
     first, second = (vm(WORK, modules="tactus rt_latency cpu=1 period_us=200", smp=cpus, icount=True)

@@ -171,6 +171,7 @@ def test_two_interrupt_the_same_cpu_at_once(vm: Vm) -> None:
     both tasks run, and the CPU's queue of calls is whole. (It went round for ever once.)"""
     done = vm("""
         P=/sys/module/poke_race/parameters
+        for i in $(seq 50); do grep -q 'hres_active *: 1' /proc/timer_list && break; sleep 0.1; done
         for round in 1 2 3; do taskset 1 sh -c "echo 1 > $P/go" || exit 3; done
         cat $P/hits $P/ran; taskset 2 echo alive
         """, modules="tactus_core tactus mode=hosted poke_race", smp=2, timeout=60)

@@ -50,15 +50,20 @@ static u8 *find_lock(u8 *from)
 
 static int set_probe(void)
 {
+	/* Looked for once: afterwards a breakpoint of an earlier probe may stand there for a while. */
+	static u8 *lock;
 	struct kprobe finder = { .symbol_name = "smp_call_function_single_async" };
-	int err = register_kprobe(&finder);
+	int err = lock ? 0 : register_kprobe(&finder);
 
 	if (err)
 		return err;
+	if (!lock) {
+		lock = find_lock((u8 *)finder.addr);
+		unregister_kprobe(&finder);
+	}
 	/* Anew: one that was registered before stays disabled. */
 	probe = (struct kprobe) { .pre_handler = meet };
-	probe.addr = (kprobe_opcode_t *)find_lock((u8 *)finder.addr);
-	unregister_kprobe(&finder);
+	probe.addr = (kprobe_opcode_t *)lock;
 	return probe.addr ? register_kprobe(&probe) : -ENOENT;
 }
 
