@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from harness import programs
+from harness import EXACT_TIMERS, programs
 from measure import figures, lateness
 from tactus.tap.records import RECORD, Figure, Kind, Record, unpack
 
@@ -283,10 +283,7 @@ def measure_twin(
 ) -> dict[str, float]:
     """The twin's longest time between two inputs under each condition, us; no Tactus is loaded."""
     seconds = inputs * WIRE_US / 1e6 * 3 + 1
-    # In the first second Linux's timers go by the jiffy: no fair thing to compare with.
-    settled = ("for i in $(seq 50); do grep -q 'hres_active *: 1' /proc/timer_list && break; "
-               "sleep 0.1; done\n")
-    script = settled + "".join(
+    script = EXACT_TIMERS + "".join(
         _loaded(condition, condition,
                 f'./tap_twin {UART_TTY} {inputs} > /tmp/twin; read a b c < /tmp/twin\n'
                 f'echo "{_MARK}{condition} max_ns ${{c#max_ns=}}"\n', seconds)

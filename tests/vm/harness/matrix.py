@@ -34,7 +34,7 @@ sys.dont_write_bytecode = True
 
 from measure.lateness import LIMIT_NS, MAIN_CONDITIONS, Case, MeasureError, complaints, measure_all
 
-from . import VM, programs
+from . import FINAL_CLOCK, VM, programs
 from .bench import kernels
 from .bench.common import TREE, BenchError
 from .truth import found_sites, true_sites
@@ -51,13 +51,7 @@ KINDS = ("tick", "task")
 SECONDS = 0.3
 _TIMEOUT_S = 300
 
-_SCRIPT = """
-# Linux changes text of its own (static keys) when it gets its final clock, for which a load waits.
-for i in $(seq 50); do
-    grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource && break
-    sleep 0.1
-done
-sleep 0.1
+_SCRIPT = FINAL_CLOCK + """
 ./ktext save /tmp/before || exit 1
 modprobe tactus 2>&1 || { dmesg | sed -n 's/.*tactus: refused: /MATRIX refused /p'; exit 0; }
 echo MATRIX slots; cat /sys/kernel/tactus/slots_list; echo MATRIX end

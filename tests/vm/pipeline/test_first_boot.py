@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from harness import programs
+from harness import FINAL_CLOCK, programs
 from harness.vmrun import Vm, skip_without_chroot
 
 slow = pytest.mark.slow
@@ -12,10 +12,7 @@ each_kernel = pytest.mark.parametrize("kernel", [
     ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=slow),
     pytest.param(("7", "cloud"), marks=slow)], ids="-".join)
 
-# Linux changes text of its own (static keys) when it gets its final clock, for which a load waits.
-DRY = """
-until grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; do sleep 0.1
-done; sleep 0.1
+DRY = FINAL_CLOCK + """
 ./ktext save /tmp/before; modprobe tactus dry_run=1 || exit 3
 ./ktext diff /tmp/before || exit 4
 cd /sys/kernel/tactus; cat state trial; cat slots > /tmp/dry; wc -l < slots_list; cd /root

@@ -12,6 +12,7 @@ import re
 import pytest
 
 from exec import test_task
+from harness import EXACT_TIMERS
 from harness.vmrun import Result, Vm, skip_without_chroot
 from measure.lateness import LIMIT_NS, Case, complaints, measure_all, table
 
@@ -169,9 +170,8 @@ def test_the_pipelines_timer_is_refused(vm: Vm) -> None:
 def test_two_interrupt_the_same_cpu_at_once(vm: Vm) -> None:
     """The second comes between two instructions of the first, inside of Linux's cross-CPU call:
     both tasks run, and the CPU's queue of calls is whole. (It went round for ever once.)"""
-    done = vm("""
+    done = vm(EXACT_TIMERS + """
         P=/sys/module/poke_race/parameters
-        for i in $(seq 50); do grep -q 'hres_active *: 1' /proc/timer_list && break; sleep 0.1; done
         for round in 1 2 3; do taskset 1 sh -c "echo 1 > $P/go" || exit 3; done
         cat $P/hits $P/ran; taskset 2 echo alive
         """, modules="tactus_core tactus mode=hosted poke_race", smp=2, timeout=60)

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from harness import programs
+from harness import FINAL_CLOCK, programs
 from harness.vmrun import Vm
 from measure.figures import UART
 
@@ -131,11 +131,7 @@ def test_text_is_the_same_after_unload(vm: Vm, kernel: tuple[str, str]) -> None:
     hog is loaded before, brd in between.
     """
     done = vm(
-        # Linux changes static keys when it gets its final clock, for which a load waits.
-        "for i in $(seq 50); do grep -qx tsc "
-        "/sys/devices/system/clocksource/clocksource0/current_clocksource && break; "
-        "sleep 0.1; done; "
-        "./load --seconds=0.3 >/dev/null; ./ktext save /tmp/before || exit 3; "
+        FINAL_CLOCK + "./load --seconds=0.3 >/dev/null; ./ktext save /tmp/before || exit 3; "
         "./load --nice=19 --seconds=1.5 --irqoff=process,tasklet & sleep 0.2; "
         "modprobe tactus || exit 4; ./ktext diff /tmp/before 2>/dev/null | sed 's/^/active: /'; "
         "modprobe brd rd_nr=1; sleep 0.3; rmmod tactus || exit 5; "
