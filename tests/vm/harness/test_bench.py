@@ -10,12 +10,13 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from harness import VM
-from harness.bench import apt, chroot, common, console, initrd, kernels, modules
+from harness.bench import apt, chroot, common, console, initrd, kernels, modules, tree
 
 MODULES = Path(__file__).with_name("modules")
 
@@ -331,6 +332,35 @@ def test_an_interrupted_download_is_no_kernel(tmp_path, monkeypatch):
     (tmp_path / "kernels" / "6.1.0-2-amd64_6.1.2-1").mkdir()
     (tmp_path / "kernels" / "6.1.0-2-amd64_6.1.2-1" / "kernel.json").write_text("{")
     assert kernels.cached() == []
+
+
+def test_many_take_one_module_at_once(tmp_path):
+    """The first run in a fresh build folder, several times at once: each strips the same module."""
+    big = max((path for path in Path("/usr/bin").iterdir() if path.is_file()
+               and 200_000 < path.stat().st_size < 2_000_000
+               and path.read_bytes()[:4] == b"\x7fELF"), key=lambda path: path.stat().st_size)
+    twin = tmp_path / "twin" / big.name     # a mutant's: the same name, other contents
+    twin.parent.mkdir()
+    shutil.copyfile(big, twin)
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(10):
+            taken = list(pool.map(lambda path, to: modules.contents(path, to),
+                                  [big, big, twin, big] * 2, [tmp_path / str(number)] * 8))
+            assert len(set(taken)) == 1 and taken[0][:4] == b"\x7fELF"
+
+
+def test_nobody_builds_while_modules_are_read(monkeypatch, tmp_path):
+    kernel = stock("bookworm", tmp_path)
+    monkeypatch.setattr(tree, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(tree, "_check_compiler", lambda kernel: None)
+    monkeypatch.setattr(tree, "_sync", lambda folder: True)
+    monkeypatch.setattr(tree, "_make", lambda *words: (0, ""))
+    with ThreadPoolExecutor(1) as pool:
+        with tree.unchanging(kernel), tree.unchanging(kernel):
+            build = pool.submit(tree.build_tree, kernel)
+            with pytest.raises(TimeoutError):
+                build.result(0.5)
+        assert build.result(60).is_dir()
 
 
 @pytest.mark.parametrize("release, wanted, flavour, fits", [

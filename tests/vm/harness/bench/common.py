@@ -42,11 +42,12 @@ def say(text: str) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds an exclusive lock on `path`, so that parallel runs build and fetch once."""
+def locked(path: Path, shared: bool = False) -> Iterator[None]:
+    """Holds a lock on `path`, so that parallel runs build and fetch once: whoever writes holds it
+    alone, those that only read what was built may share it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", encoding="ascii") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with open(path, "a", encoding="ascii") as handle:
+        fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield
 
 

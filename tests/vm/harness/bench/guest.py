@@ -280,14 +280,18 @@ class _Run:
         return EXIT_KERNEL
 
 
-def run(job: Job) -> int:
-    """Boots, runs, collects; the exit status for `vm run`.
+def image_of(job: Job) -> bytes:
+    """The guest's file system: from here on the run needs nothing of what was built any more."""
+    return initrd.write(job.kernel.release, job.plan, job.command, job.puts,
+                        [guest for guest, _ in job.gets], job.busy)
+
+
+def run(job: Job, image: bytes) -> int:
+    """Boots with the file system `image`, runs, collects; the exit status for `vm run`.
 
     Raises BenchError when the run cannot even be started.
     """
     program = emulator.pick(job.smp, job.icount)
-    image = initrd.write(job.kernel.release, job.plan, job.command, job.puts,
-                         [guest for guest, _ in job.gets], job.busy)
     state = _Run(job)
     channel = Channel()
     monitor = Monitor()

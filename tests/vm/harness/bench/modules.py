@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .common import BenchError, output_of
+from .common import BenchError, locked, output_of
 from .kernels import Kernel
 
 
@@ -171,13 +171,14 @@ def contents(path: Path, cache: Path) -> bytes:
         return path.read_bytes()
     stat = path.stat()
     small = cache / f"{path.stem}-{stat.st_mtime_ns}-{stat.st_size}.ko"
-    if not small.is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        for old in cache.glob(f"{path.stem}-*-*.ko"):
-            old.unlink(missing_ok=True)
-        scratch = cache / f".{small.name}.{id(path)}"
-        if subprocess.run(["strip", "--strip-debug", "-o", str(scratch), str(path)],
-                          check=False).returncode:
-            return path.read_bytes()
-        scratch.rename(small)
-    return small.read_bytes()
+    # Up to the end of the reading: who comes next may take this one away for another of its name.
+    with locked(cache / ".lock"):
+        if not small.is_file():
+            for old in cache.glob(f"{path.stem}-*-*.ko"):
+                old.unlink()
+            scratch = cache / f".{small.name}"
+            if subprocess.run(["strip", "--strip-debug", "-o", str(scratch), str(path)],
+                              check=False).returncode:
+                return path.read_bytes()
+            scratch.rename(small)
+        return small.read_bytes()

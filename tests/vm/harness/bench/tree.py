@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from . import chroot
@@ -105,6 +107,17 @@ def tree_folder(kernel: Kernel, product: bool = False) -> Path:
             / kernel.release)
 
 
+def _lock(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.lock")
+
+
+@contextlib.contextmanager
+def unchanging(kernel: Kernel) -> Iterator[None]:
+    """Keeps others from building the checkout's modules for the kernel while they are read."""
+    with locked(_lock(tree_folder(kernel)), shared=True):
+        yield
+
+
 def build_tree(kernel: Kernel, extra: list[str] | None = None, product: bool = False) -> Path:
     """Builds the checkout's modules for a kernel if they are stale; the build folder.
 
@@ -117,7 +130,7 @@ def build_tree(kernel: Kernel, extra: list[str] | None = None, product: bool = F
     if not (TREE / "Kbuild").is_file():
         return folder
     _check_compiler(kernel)
-    with locked(folder.with_name(f".{kernel.release}.lock")):
+    with locked(_lock(folder)):
         built = folder / ".built"
         tag = f"{kernel.version} {kernel.kdir}\n"
         old = built.read_text(encoding="utf-8") if built.is_file() else ""
@@ -231,7 +244,7 @@ def build_folder(kernel: Kernel, folder: Path, layer: str = "",
     symbols = tree / "Module.symvers"
     if symbols.is_file():
         extra.append(f"KBUILD_EXTRA_SYMBOLS={symbols}")
-    with locked(build_dir() / ".folder.lock"):
+    with locked(build_dir() / ".folder.lock"), unchanging(kernel):
         status, text = _make(kernel, folder.resolve(), extra)
     if status:
         raise BenchError(f"{folder} does not build for {kernel.release}:\n{_complaints(text, folder)}"
