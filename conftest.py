@@ -9,5 +9,6 @@ pytest_plugins = ["harness.budget", "harness.fixtures", "machines"]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes more than 30 s; left out of the quick run")
-    config.addinivalue_line("markers", "long: by `make test-long` only: it takes minutes of CPU time,"
+    config.addinivalue_line("markers",
+                            "long: by `make test-long` only: it takes minutes of CPU time,"
                             " or its moments are the host's")

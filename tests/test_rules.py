@@ -71,7 +71,8 @@ def layer(path: str) -> int:
 def arrows_point_down(tree: Tree) -> list[str]:
     complaints = []
     for path, text in tree.items():
-        if path.startswith(("userland", "kernel/include/v05", "kernel/include/rtl", "kernel/include/rtai")):
+        if path.startswith(("userland", "kernel/include/v05", "kernel/include/rtl",
+                            "kernel/include/rtai")):
             continue
         for name, quoted in includes(text):
             target = resolve(path, name, quoted, tree)

@@ -7,8 +7,8 @@ RT timer tick and an RT task are, how late a Linux hrtimer is without our module
 whether every bit of a sound reaches the PC speaker's port when it should; and, under the same
 load, how steady a tone is that a Linux program plays in the driver's place.
 
-Writes report.html, speaker.wav, tone-*.wav, lateness.png and results.json. Exit status: 0 all checks
-passed, 1 one failed or a measurement could not be made, 2 usage.
+Writes report.html, speaker.wav, tone-*.wav, lateness.png and results.json. Exit status: 0 all
+checks passed, 1 one failed or a measurement could not be made, 2 usage.
 """
 
 from __future__ import annotations
@@ -61,15 +61,18 @@ def jobs(options: argparse.Namespace, sound: Path) -> dict[str, Callable[[], Res
     on = {"kernel": options.kernel, "flavour": options.flavour}
 
     def lateness(kinds: Sequence[Kind], conditions: Sequence[str]) -> Result:
-        cases = [Case(k, c, options.seconds) for c in conditions for k in kinds]  # type: ignore[arg-type]
+        cases = [Case(k, c, options.seconds) for c in conditions
+                 for k in kinds]  # type: ignore[arg-type]
         log = options.out / "logs" / f"{'-'.join(kinds)}-{'-'.join(conditions)}.log"
         return measure_all(cases, log=log, **on)
 
     def sounds(condition: Condition) -> Result:
-        return playing.play(sound, condition, out=options.out / "logs" / f"speaker-{condition}", **on)
+        return playing.play(sound, condition, out=options.out / "logs" / f"speaker-{condition}",
+                            **on)
 
     result: dict[str, Callable[[], Result]] = {}
-    result["hrtimer, all three conditions"] = lambda: lateness(["hrtimer"], list(drawings.CONDITIONS))
+    result["hrtimer, all three conditions"] = lambda: lateness(["hrtimer"],
+                                                               list(drawings.CONDITIONS))
     for condition in ("irqoff", "load"):
         name = drawings.CONDITIONS[condition]
         result[f"RT tick and task, {name}"] = lambda c=condition: lateness(["tick", "task"], [c])

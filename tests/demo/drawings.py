@@ -113,7 +113,7 @@ def wave_form(sound: bytes, play: Play, count: int = 160) -> svg.Drawing:
     begin_ns = play.times_ns[window[0]]
     span_ns = play.times_ns[window[-1]] + NOMINAL_NS - begin_ns
     levels = [slope.decode(sound[n]) for n in window]
-    peak = max(1, max(map(abs, levels)))
+    peak = max(1, *map(abs, levels))
 
     def x_of(time_ns: float) -> float:
         return left + (time_ns - begin_ns) / span_ns * across

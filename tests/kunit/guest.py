@@ -109,7 +109,8 @@ def boot(kernel: Kernel, work: Path, files: dict[str, Path], script: str,
         "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max,-cx16", "-smp", str(smp),
         "-m", "1024", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
         "-serial", f"file:{console}", "-kernel", str(kernel.image), "-initrd", str(initrd),
-        "-append", "console=ttyS0 ignore_loglevel log_buf_len=4M oops=panic panic=-1 no_timer_check",
+        "-append",
+        "console=ttyS0 ignore_loglevel log_buf_len=4M oops=panic panic=-1 no_timer_check",
     ]
     console.unlink(missing_ok=True)
     timed_out = False

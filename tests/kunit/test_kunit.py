@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-
 import guest
 from harness import ownkernel
+
+HERE = Path(__file__).resolve().parent
 
 SUITE = """// SPDX-License-Identifier: GPL-2.0-only
 #include <kunit/test.h>

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+
 from fakes import FakeMachine
 from tactus.analysis import Task, analyse
 from tactus.cli import main
@@ -56,7 +57,8 @@ def test_exact_counts_and_a_full_cpu() -> None:
     assert result.policies["rm"].runs[:4] == [(0, 0, 2), (1, 2, 5), (0, 5, 7), (1, 7, 10)]
     full = analyse([Task("a", 1, 3, 3), Task("b", 2, 6, 6), Task("c", 3, 9, 9)], 0)
     assert full.policies["edf"].verdict == "fits" and not full.policies["edf"].misses
-    assert analyse([Task("a", 1, 3, 3), Task("b", 3, 4, 4)], 0).policies["edf"].verdict == "utilisation"
+    assert analyse([Task("a", 1, 3, 3), Task("b", 3, 4, 4)],
+                   0).policies["edf"].verdict == "utilisation"
 
 
 def test_a_set_that_nobody_meets(textbook: Path) -> None:
@@ -67,7 +69,8 @@ def test_a_set_that_nobody_meets(textbook: Path) -> None:
 def test_json(textbook: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["analyze", str(textbook), "--json"])
     said = json.loads(capsys.readouterr().out)
-    assert said["policies"]["rm"]["verdict"] == "response" and said["responses"] == [2000000, 8000000]
+    assert said["policies"]["rm"]["verdict"] == "response" and said["responses"] == [2000000,
+                                                                                     8000000]
 
 
 def test_the_picture(textbook: Path, tmp_path: Path) -> None:
@@ -101,7 +104,8 @@ def test_the_axis_has_a_readable_number_of_marks(until: int) -> None:
     ("task = 3", "wants"),
     ("[[task]", "no TOML"),
 ])
-def test_bad_files(tmp_path: Path, text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_files(tmp_path: Path, text: str, reason: str,
+                   capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text)
     assert main(["analyze", str(path)]) == 1

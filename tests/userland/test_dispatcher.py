@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 import tactus
 from fakes import PACKAGE, FakeMachine
 from tactus import cli, commands

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from fakes import RELEASE, FakeMachine
 from tactus import cli, health
 

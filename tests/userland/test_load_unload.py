@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+
 from fakes import FakeMachine
-from tactus import cli, machine as machine_module
+from tactus import cli
+from tactus import machine as machine_module
 
 ALL = {"tactus_core", "tactus", "tactus_rm", "rtfifo"}
 SENTENCE = "tactus: refused: this kernel is built without what it takes; nothing was changed"

@@ -72,7 +72,8 @@ def test_what_the_driver_gets(driver: FakeMachine, sound: Path,
     assert (magic, encoding, rate, channels) == (b".snd", 3, round(1e9 / 61035), 1)
     assert len(data) - offset == pytest.approx(rate, abs=4)  # half a second of two bytes
     said = capsys.readouterr()
-    assert said.out == (f"{sound}, 0.5 s: pwm, 16384 Hz, 70 levels; latest 310 ns, intervals 60900 to "
+    assert said.out == (f"{sound}, 0.5 s: pwm, 16384 Hz, 70 levels; latest 310 ns, intervals 60900 "
+                        f"to "
                         "61200 ns (off by up to 165), 0 underruns, 0 missed\n")
     assert said.err == ""
     assert control(driver, "clear") == "1" and control(driver, "stop") == ""
@@ -121,7 +122,8 @@ def test_ffmpeg_reads_what_sox_cannot(driver: FakeMachine, tmp_path: Path,
     fake_program(tmp_path / "bin", "ffmpeg", f'echo "$@" > {tmp_path}/words; echo sound')
     assert cli.main(["play", str(movie), "--json"], driver) == 0
     assert driver.path("/dev/rtf0").read_bytes() == b"sound\n"
-    assert f"-i {movie} -f au -acodec pcm_s16be -ac 1 -ar 16384 -" in (tmp_path / "words").read_text()
+    assert f"-i {movie} -f au -acodec pcm_s16be -ac 1 -ar 16384 -" in (tmp_path
+                                                                       / "words").read_text()
     assert json.loads(capsys.readouterr().out)["seconds"] == 7.5
     fake_program(tmp_path / "bin", "ffmpeg", "echo of no use >&2; exit 1")
     assert cli.main(["play", str(movie)], driver) == 1
@@ -147,7 +149,8 @@ def test_a_signal_stops_it(driver: FakeMachine, tmp_path: Path, number: int,
                            capsys: pytest.CaptureFixture[str]) -> None:
     """The FIFO is a pipe that nobody empties, so the sound would never end."""
     long = tmp_path / "long.wav"
-    subprocess.run(["sox", "-n", "-r", "16000", str(long), "synth", "20", "sine", "440"], check=True)
+    subprocess.run(["sox", "-n", "-r", "16000", str(long), "synth", "20", "sine", "440"],
+                   check=True)
     node = driver.path("/dev/rtf0")
     node.unlink()
     os.mkfifo(node)

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from fakes import PACKAGE
 
+from fakes import PACKAGE
 from tactus import cli, curves
 from tactus.commands.record import Output
 from tactus.errors import ToolError

@@ -18,7 +18,7 @@ _WINDOW = 2048
 _OVERSAMPLED = 8
 
 
-def _array(levels: Sequence[float]) -> "np.ndarray":  # type: ignore[name-defined] # noqa: F821
+def _array(levels: Sequence[float]) -> np.ndarray:  # type: ignore[name-defined] # noqa: F821
     import numpy as np
 
     return np.asarray(levels, float)
@@ -34,7 +34,7 @@ def to_rate(levels: Sequence[float], rate_hz: int, wanted_hz: int = RATE_HZ) -> 
     return resample_poly(_array(levels), wanted_hz // common, rate_hz // common)
 
 
-def heard(edges: Sequence["Edge"], start_ns: float,  # type: ignore[name-defined] # noqa: F821
+def heard(edges: Sequence[Edge], start_ns: float,  # type: ignore[name-defined] # noqa: F821
           end_ns: float) -> Sequence[float]:
     """The wave of the speaker's edges (pit.py) as samples at RATE_HZ, carriers filtered out."""
     from .pit import sampled

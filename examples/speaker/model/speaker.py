@@ -62,7 +62,8 @@ _COUNTS = [(_PIT_MODE, 0x90), (_PIT_CHANNEL_2, 1)]
 
 
 def _start(writes: Sequence[Write], at: int) -> int:
-    """How many writes from `at` on set the speaker up for a play: 0x61, then mode and count; or 0."""
+    """How many writes from `at` on set the speaker up for a play: 0x61, then mode and count; or
+    0."""
     if writes[at].port != _SPEAKER_PORT or not writes[at].value & GATE_BIT:
         return 0
     for setup in (_BITS, _COUNTS):
@@ -76,8 +77,8 @@ def split_plays(writes: Sequence[Write]) -> list[list[Write]]:
     """The writes made at ticks, a list for each time that the driver set the speaker up.
 
     A play begins after the writes that set the speaker up, for bits or for counts. It ends with
-    the next such writes or, if the driver gives the speaker back, with the first that closes the gate
-    or is the timer's mode.
+    the next such writes or, if the driver gives the speaker back, with the first that closes the
+    gate or is the timer's mode.
     """
     writes = [w for w in writes if w.port in (_SPEAKER_PORT, _PIT_CHANNEL_2, _PIT_MODE)]
     starts = [n for n in range(len(writes)) if _start(writes, n)]

@@ -113,4 +113,5 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 MEASUREMENTS = (figures.Measurement(
-    "compare", "the same speech as pcsp's by rt_speaker on the same kernel", _run, _add_options, where=()),)
+    "compare", "the same speech as pcsp's by rt_speaker on the same kernel", _run, _add_options,
+    where=()),)

@@ -3,8 +3,8 @@
 
 The port writes come from outside of the guest; their times from a probe on the driver's
 timer function (examples/speaker/tests/modules/stamp_calls), the n-th call being the n-th group of
-writes. Tactus is not loaded. The wave is rebuilt by examples/speaker/model/pit.py and compared with the
-original by examples/speaker/model/quality.py, as rt_speaker's is.
+writes. Tactus is not loaded. The wave is rebuilt by examples/speaker/model/pit.py and compared with
+the original by examples/speaker/model/quality.py, as rt_speaker's is.
 
     tests/vm/measure/run pcsp --condition idle --condition load --condition irqoff
 """
@@ -57,7 +57,8 @@ class Heard:
 
 
 def frames(sound: Path, seconds: float) -> bytes:
-    """The sound as the driver wants it: u8, whole periods, never so low that a pulse is left out."""
+    """The sound as the driver wants it: u8, whole periods, never so low that a pulse is left
+    out."""
     command = ["sox", "-D", str(sound), "-t", "raw", "-e", "unsigned", "-b", "8", "-c", "1",
                "-r", str(FRAME_HZ), "-", "trim", "0", f"{seconds:g}", "norm", "-1"]
     data = subprocess.run(command, check=True, capture_output=True).stdout
@@ -71,7 +72,8 @@ def timed(writes: Sequence[Write], calls_ns: Sequence[int]) -> list[pit.TimedWri
         raise TraceError(f"the driver began {len(starts)} times, not once")
     found = [pit.TimedWrite(pit.MODE_WORD, _MODE_1, calls_ns[0])]
     at, call = starts[0] + 1, 0
-    while [w.port for w in writes[at:at + 3]] == [pit.SPEAKER_PORT, pit.CHANNEL_2, pit.SPEAKER_PORT]:
+    while [w.port for w in writes[at:at + 3]] == [pit.SPEAKER_PORT, pit.CHANNEL_2,
+                                                  pit.SPEAKER_PORT]:
         if call >= len(calls_ns):
             raise TraceError(f"more writes than the {len(calls_ns)} calls of the driver's timer")
         found += [pit.TimedWrite(w.port, w.value, calls_ns[call]) for w in writes[at:at + 3]]
@@ -152,4 +154,5 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 MEASUREMENTS = (figures.Measurement(
-    "pcsp", "speech by Linux's own snd-pcsp on a stock kernel", _run, _add_options, where=("kernel",)),)
+    "pcsp", "speech by Linux's own snd-pcsp on a stock kernel", _run, _add_options,
+    where=("kernel",)),)

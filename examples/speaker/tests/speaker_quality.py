@@ -6,9 +6,9 @@
     tests/vm/measure/run speaker-timing      the ticks, idle, under load, interrupts off
 
 Values come from the emulator's trace of port writes, times from the driver's stamps; both sides
-must agree on every write (examples/speaker/model/speaker.py). The wave that these writes make at these times
-is rebuilt by a model of the timer (examples/speaker/model/pit.py) and compared with the file as sox
-decodes it (examples/speaker/model/quality.py).
+must agree on every write (examples/speaker/model/speaker.py). The wave that these writes make at
+these times is rebuilt by a model of the timer (examples/speaker/model/pit.py) and compared with the
+file as sox decodes it (examples/speaker/model/quality.py).
 """
 
 from __future__ import annotations

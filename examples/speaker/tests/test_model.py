@@ -169,7 +169,8 @@ def test_the_filter_keeps_the_wanted_devices(tmp_path: Path) -> None:
         with open(pipe, "w") as trace:
             for name in ("pcspk", "ioapic", "pit", "rtc"):
                 trace.write(
-                    f"memory_region_ops_write cpu 0 mr 0x5 addr 0x0 value 0x1 size 1 name '{name}'\n"
+                    f"memory_region_ops_write cpu 0 mr 0x5 addr 0x0 value 0x1 size 1 name "
+                    f"'{name}'\n"
                 )
     assert capture.writes() == [Write(0x61, 1), Write(0x40, 1)]
 

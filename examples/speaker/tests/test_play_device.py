@@ -17,8 +17,8 @@ from model import porttrace
 SECONDS = 0.5
 CONTROL = "/sys/module/rt_speaker/control"
 
-# A file that must be resampled and mixed; one by another mode, less loud, that is stopped; and one that
-# comes while somebody else plays.
+# A file that must be resampled and mixed; one by another mode, less loud, that is stopped; and one
+# that comes while somebody else plays.
 SCRIPT = f"""
 settings() {{ cat {CONTROL}/mode {CONTROL}/volume {CONTROL}/raw | tr '\\n' ' '; echo; }}
 echo 1 > {CONTROL}/raw
@@ -40,7 +40,8 @@ settings
 @pytest.mark.slow
 def test_play(vm: Any, tmp_path: Path) -> None:
     for name, seconds in (("tone.wav", SECONDS), ("long.wav", 30)):
-        subprocess.run(["sox", "-n", "-r", "44100", "-c", "2", str(tmp_path / name), "synth", str(seconds),
+        subprocess.run(["sox", "-n", "-r", "44100", "-c", "2", str(tmp_path / name), "synth",
+                        str(seconds),
                         "sine", "1000", "vol", "0.5"], check=True)
     put = guest_python.put(tmp_path / "python")
     put |= {tmp_path / name: f"/root/{name}" for name in ("tone.wav", "long.wav")}
@@ -65,7 +66,8 @@ def test_play(vm: Any, tmp_path: Path) -> None:
     assert more == "0 more"
     assert "somebody else plays" in busy
 
-    # From outside: in as many counts as samples, behind the 1 of the set-up, as many waves as 1 kHz has.
+    # From outside: in as many counts as samples, behind the 1 of the set-up, as many waves as 1 kHz
+    # has.
     counts = [w.value for w in capture.writes() if w.port == 0x42]
     start = counts.index(1) + 1
     tone = counts[start:start + played["samples"]]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The timer's model against the data sheet, and the judge of sound against sounds it must tell apart."""
+"""The timer's model against the data sheet, and the judge of sound against sounds it must tell
+apart."""
 
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ def test_a_pulse_train_of_the_model_sounds_like_its_sine() -> None:
     """End to end: 1 kHz as pulses at 16 kHz through the timer's model is heard as 1 kHz."""
     rate, seconds = 16_000, 0.5
     writes = [*ONE_SHOT, TimedWrite(0x42, 32, 20)]
-    counts = [int(32 + 20 * math.sin(2 * math.pi * 1000 * n / rate)) for n in range(int(rate * seconds))]
+    counts = [int(32 + 20 * math.sin(2 * math.pi * 1000 * n / rate))
+              for n in range(int(rate * seconds))]
     for n, count in enumerate(counts):
         writes += pulse(count, 1000 + n * 1e9 / rate)
     sound = np.asarray(quality.heard(pit.wave(writes), 1000, seconds * 1e9))

@@ -23,7 +23,8 @@ from model.porttrace import TraceError, Write
 TREE = Path(__file__).resolve().parents[3]
 RT = "tactus_core tactus rtfifo"
 # Waits until FIFO 0 has been played, as long as it may take on a host with other things to do.
-DRAIN = """until [ "$(awk '$1 == 0 { print $3 }' /sys/kernel/tactus/fifos)" = 0 ]; do sleep 0.05; done;"""
+DRAIN = """until [ "$(awk '$1 == 0 { print $3 }' /sys/kernel/tactus/fifos)" = 0 ]
+do sleep 0.05; done;"""
 APPENDIX_B_SHA256 = "4d136feb088c0c70afd9b638ad410685346cce2a84da348e1fc62d432916758e"
 
 Vm = Callable[..., Any]
@@ -283,7 +284,8 @@ def test_linux_au_is_the_same_each_time(sound: Path, tmp_path: Path) -> None:
     again = playing.make_au(tmp_path).read_bytes()
     assert again == sound.read_bytes()
     assert again[:4] == b".snd"
-    size, coding, rate, channels = (int.from_bytes(again[n : n + 4], "big") for n in (8, 12, 16, 20))
+    size, coding, rate, channels = (int.from_bytes(again[n : n + 4], "big")
+                                    for n in (8, 12, 16, 20))
     assert (coding, rate, channels) == (1, 8000, 1)
     assert int.from_bytes(again[4:8], "big") + size == len(again)
     assert 2.0 < size / rate < 4.0

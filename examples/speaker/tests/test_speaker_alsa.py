@@ -24,7 +24,8 @@ DEVICE = "/dev/snd/pcmC0D0p"
 
 # Each step between marks; the tone once as a file and once by ALSA, and then what must be refused.
 STEPS = {
-    "file": f"cat tone.wav > /dev/rtf0; until [ $(cat {STATS}/frames) -ge {FRAMES} ]; do sleep 0.05; done",
+    "file": f"cat tone.wav > /dev/rtf0; until [ $(cat {STATS}/frames) -ge {FRAMES} ]; do sleep "
+            f"0.05; done",
     "card": "modprobe rt_speaker_alsa && cat /proc/asound/cards",
     "alsa": f"./pcm_play --period 512 {DEVICE} s16 {RATE_HZ} tone",
     "sounded": f"cat {STATS}/frames",
@@ -33,9 +34,11 @@ STEPS = {
     "after drop": f"cat {STATS}/frames; sleep 0.2; cat {STATS}/frames",
     "writer": f"sleep 1000 > /dev/rtf0 & sleep 0.1; ./pcm_play {DEVICE} s16 {RATE_HZ} tone 2>&1; "
               "kill $!; wait $! 2> /dev/null",
-    "in use": "sleep 1000 > /dev/snd/pcmC0D0p & sleep 0.1; rmmod rt_speaker_alsa 2>&1; rmmod rt_speaker 2>&1; "
+    "in use": "sleep 1000 > /dev/snd/pcmC0D0p & sleep 0.1; rmmod rt_speaker_alsa 2>&1; rmmod "
+              "rt_speaker 2>&1; "
               "kill $!; wait $! 2> /dev/null",
-    "unload": "rmmod rt_speaker_alsa && rmmod rt_speaker && cat /proc/asound/cards /sys/kernel/tactus/fifos",
+    "unload": "rmmod rt_speaker_alsa && rmmod rt_speaker && cat /proc/asound/cards "
+              "/sys/kernel/tactus/fifos",
 }
 
 
@@ -100,11 +103,13 @@ def parted(done: Any, steps: dict[str, str]) -> dict[str, str]:
 
 
 def same(a: list[int], b: list[int]) -> bool:
-    """Are these the counts of one sound? The part of a count that is left over goes to the next one.
+    """Are these the counts of one sound? The part of a count that is left over goes to the next
+    one.
 
     So with the same samples the sums differ by less than a count each way, wherever they began.
     """
-    return all(abs(left - right) <= 1 for left, right in zip(accumulate(a), accumulate(b), strict=True))
+    return all(abs(left - right) <= 1
+               for left, right in zip(accumulate(a), accumulate(b), strict=True))
 
 
 def same_until_silence(play: list[int], sound: list[int]) -> bool:
@@ -143,11 +148,13 @@ APLAY_FILES = {
 # Those that sound, in the order of their sounds, and those that must be refused.
 APLAY_STEPS = {
     "card": "modprobe rt_speaker_alsa; aplay -l",
-    **{f"cat {name}": f"cat {name} > /dev/rtf0; {REST}" for name in ("native.wav", "stereo.wav", "mulaw.au")},
+    **{f"cat {name}": f"cat {name} > /dev/rtf0; {REST}"
+       for name in ("native.wav", "stereo.wav", "mulaw.au")},
     "hw native.wav": f"aplay -q -D hw:RTSpeaker native.wav; echo $?; {REST}",
     **{f"plughw {name}": f"aplay -q -D plughw:RTSpeaker {name}; echo $?; {REST}"
        for name in ("stereo.wav", "mulaw.au", "fast.wav")},
-    "default, raw=1": f"echo 1 > {RAW}; aplay -q native.wav; echo $?; cat {RAW}; {REST}; echo 0 > {RAW}",
+    "default, raw=1": f"echo 1 > {RAW}; aplay -q native.wav; echo $?; cat {RAW}; {REST}; echo 0 > "
+                      f"{RAW}",
     "counted": f"cat {STATS}/underruns {STATS}/refused",
     "form": "aplay -q -D hw:RTSpeaker stereo.wav 2>&1; echo $?",
     "writer": f"sleep 1000 > /dev/rtf0 & sleep 0.1; aplay -q native.wav 2>&1; echo $?; {END}",
@@ -165,14 +172,16 @@ SOUNDING = ("cat", "hw", "plughw", "default", "long")
 def test_aplay(vm: Any, tmp_path: Path) -> None:
     """By ALSA's own player, and through its conversions, a file comes out as without them."""
     for name, (seconds, rate, coding) in APLAY_FILES.items():
-        subprocess.run(["sox", "-R", "-D", "-n", "-r", str(rate), *coding, str(tmp_path / name), "synth",
+        subprocess.run(["sox", "-R", "-D", "-n", "-r", str(rate), *coding, str(tmp_path / name),
+                        "synth",
                         str(seconds), "sine", str(APLAY_HZ), "vol", "0.8"], check=True)
     put = {tmp_path / name: f"/root/{name}" for name in APLAY_FILES}
     put |= {Path("/usr/bin/aplay"): "/usr/bin/aplay"}
     put |= {Path("/usr/share/alsa", name): f"/usr/share/alsa/{name}"
             for name in ("alsa.conf", "cards", "ctl", "pcm")}
     with porttrace.Capture(tmp_path / "ports") as capture:
-        done = vm(script(APLAY_STEPS), modules="snd_pcm tactus_core tactus rtfifo rt_speaker mode=pwm",
+        done = vm(script(APLAY_STEPS),
+                  modules="snd_pcm tactus_core tactus rtfifo rt_speaker mode=pwm",
                   with_modules="rt_speaker_alsa", flavour="generic", icount=True, put=put,
                   qemu=shlex.join(capture.qemu_arguments))
     said = parted(done, APLAY_STEPS)
@@ -185,7 +194,8 @@ def test_aplay(vm: Any, tmp_path: Path) -> None:
     assert {said[name] for name in names if name.startswith(("hw", "plughw"))} == {"0\n"}
     assert said["default, raw=1"] == "0\n1\n"
     assert said["counted"] == "0\n0\n"
-    native, stereo, mulaw = (sounds[f"cat {name}"] for name in ("native.wav", "stereo.wav", "mulaw.au"))
+    native, stereo, mulaw = (sounds[f"cat {name}"]
+                             for name in ("native.wav", "stereo.wav", "mulaw.au"))
     assert same_until_silence(sounds["hw native.wav"], native)
     assert same_until_silence(sounds["default, raw=1"], native)
     assert same_until_silence(sounds["hw again"], native)

@@ -176,7 +176,10 @@ LONG = [n * 37 % 20000 - 10000 for n in range(LONG_BYTES // 2)]
 
 FLOW = f"""
 {LOAD}
-stat() {{ echo "$1 $(cd {STATS}; cat frames underruns missed files | tr '\\n' ' ')"; echo 1 > {CONTROL}/clear; }}
+stat() {{
+    echo "$1 $(cd {STATS}; cat frames underruns missed files | tr '\\n' ' ')"
+    echo 1 > {CONTROL}/clear
+}}
 ./fsynced /dev/rtf0 4024 1000 < pieces; stat paused-writer
 grep -o state=.* {CONTROL}/now
 
@@ -209,7 +212,8 @@ cd {CONTROL}; echo $(cat mode order rate_hz clock volume pause raw); cd
 
 ./fsynced < long & writer=$!
 sleep 0.2; echo sigma > {CONTROL}/mode; sleep 0.2; echo 22050 > {CONTROL}/rate_hz
-cat {CONTROL}/now; wait $writer; echo 0 > {CONTROL}/rate_hz; echo auto > {CONTROL}/mode; stat changed
+cat {CONTROL}/now; wait $writer; echo 0 > {CONTROL}/rate_hz; echo auto > {CONTROL}/mode
+stat changed
 {UNLOAD}
 """
 
@@ -311,7 +315,8 @@ def test_a_change_in_mid_sound_loses_nothing(flow: tuple[list[str], list[Sound]]
                for line in lines)
     frames, underruns, _, files = told(lines, "changed")
     assert (frames, underruns, files) == (LONG_BYTES // 2, 0, 1)
-    # At each of the three rates it sounds as fast as the file says: but for the changes, as long as that.
+    # At each of the three rates it sounds as fast as the file says: but for the changes, as long as
+    # that.
     times = [stamp.time_ns for stamp in played[-1].stamps if stamp.is_sample]
     intervals = [after - before for before, after in pairwise(times)]
     changes = [interval for interval in intervals if interval > 5e5]

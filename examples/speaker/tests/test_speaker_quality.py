@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How good the speaker driver's sound is, by examples/speaker/tests/speaker_quality.py, and that it can be told."""
+"""How good the speaker driver's sound is, by examples/speaker/tests/speaker_quality.py, and that it
+can be told."""
 
 from __future__ import annotations
 

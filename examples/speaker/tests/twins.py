@@ -147,7 +147,8 @@ def play(out: Path, *, kernel: str = "6.1", flavour: str = "cloud",
 def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            found = play(options.out or Path(scratch), kernel=options.kernel, flavour=options.flavour)
+            found = play(options.out or Path(scratch), kernel=options.kernel,
+                         flavour=options.flavour)
         except TraceError as error:
             raise figures.MeasureError(str(error)) from error
     for name, twin in found.items():

@@ -82,7 +82,7 @@ class FakeLoop:
 
         say(Kind.STARTED, 0, value=123456789)
         pressed: dict[int, int] = {}
-        for actual, _, record in sorted(pending):
+        for _actual, _, record in sorted(pending):
             source = NO_SOURCE
             if record.kind == Kind.KEYSTROKE:
                 source = len(made)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How often tap-report's 95 % intervals hold the truth, for series of several lengths (docs/tap.md)."""
+"""How often tap-report's 95 % intervals hold the truth, for series of several lengths
+(docs/tap.md)."""
 from __future__ import annotations
 
 import numpy as np

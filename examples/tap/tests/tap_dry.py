@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Trials of the real engine with a clock that jumps (tactus-tapfile --run) and a simulated tapper."""
+"""Trials of the real engine with a clock that jumps (tactus-tapfile --run) and a simulated
+tapper."""
 from __future__ import annotations
 
 import subprocess
@@ -16,7 +17,8 @@ MOST_TAPS = 2000
 
 
 def program() -> str:
-    return hostprogram.find("tactus-tapfile", "TACTUS_TAPFILE", "examples/tap/host/main.c", "tapfile")
+    return hostprogram.find("tactus-tapfile", "TACTUS_TAPFILE", "examples/tap/host/main.c",
+                            "tapfile")
 
 
 def run(path: Path, lines: list[str]) -> Trial:

@@ -2,17 +2,18 @@
 """Measure the tap loop as Finney's paper does (Figure 2 and "I/O tests"), in virtual time.
 
 The loop test: output is joined to input, one Note On and one Note Off 1 ms apart go in and are fed
-back. From then on one of them is on the wire and the other waits for it, so messages come in as fast as
-the wire carries them: three bytes of 320 us, 960 us. The pacing alone would show that, so the
-delay that the loop adds to an answer is measured beside it.
+back. From then on one of them is on the wire and the other waits for it, so messages come in as
+fast as the wire carries them: three bytes of 320 us, 960 us. The pacing alone would show that, so
+the delay that the loop adds to an answer is measured beside it.
 
     for run in measure("wire", ["idle", "irqoff"], runs=10, inputs=10_000):
         print(run.mean_us, run.max_us, run.added_max_ns)
 
 Ports: ``wire`` (in memory), ``uart`` (an emulated 16550 with its internal loop). Conditions:
-``idle``, ``load``, ``irqoff`` as in measure/lateness.py. Two controls must fail: ``poll``, whose output is
-looked at every 10 ms only, on the wire, and ``twin``, the same loop as a SCHED_FIFO process on the
-UART of Linux's driver (examples/tap/tests/tap_twin.c), while interrupts are off for 20 ms at a time.
+``idle``, ``load``, ``irqoff`` as in measure/lateness.py. Two controls must fail: ``poll``, whose
+output is looked at every 10 ms only, on the wire, and ``twin``, the same loop as a SCHED_FIFO
+process on the UART of Linux's driver (examples/tap/tests/tap_twin.c), while interrupts are off for
+20 ms at a time.
 
 ``delay`` is another test: keys tapped on the far one of two joined UARTs are answered after 0, 75
 and 275 ms.
@@ -50,8 +51,9 @@ MAX_US = 965.0
 ADDED_NS = 5000
 """What the loop may add to an answer, beside what the wire takes."""
 DELAY_NS = 20_000
-"""How far an answer may be from its tap plus the delay. The emulated far end sends three bytes at once,
-and an answer that is due meanwhile waits for their interrupts; on a wire they are 320 us apart."""
+"""How far an answer may be from its tap plus the delay. The emulated far end sends three bytes at
+once, and an answer that is due meanwhile waits for their interrupts; on a wire they are 320 us
+apart."""
 POLL_MS = 10
 TWIN_MIN_US = 2000.0
 """What the user-space twin must exceed while interrupts are off (the paper's worst)."""
@@ -473,6 +475,7 @@ MEASUREMENTS = (
                         _add_taps),
     figures.Measurement("tap-twin", "a control: the same loop as a process of Linux", _run_twin,
                         lambda parser: _add_inputs(parser, 1000)),
-    figures.Measurement("tap-poll", "a control: the loop looks at its output every 10 ms", _run_poll,
+    figures.Measurement("tap-poll", "a control: the loop looks at its output every 10 ms",
+                        _run_poll,
                         lambda parser: _add_inputs(parser, 200)),
 )

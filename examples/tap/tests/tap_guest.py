@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs in the guest of test_tap_user.py: trials, one after the other, and what may happen to them.
 
-Python takes a virtual second to start, so each `tactus` is a fork of this. What one complains of stands
-before its status, as both go the same way.
+Python takes a virtual second to start, so each `tactus` is a fork of this. What one complains of
+stands before its status, as both go the same way.
 """
 from __future__ import annotations
 

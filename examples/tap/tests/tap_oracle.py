@@ -54,7 +54,8 @@ class Stream:
 
 @dataclass
 class Oracle:
-    """One trial. `values` and `arrays` as tactus-tapfile --json has them, `triggers` as its rows."""
+    """One trial. `values` and `arrays` as tactus-tapfile --json has them, `triggers` as its
+    rows."""
 
     values: dict[str, int]
     arrays: dict[str, list[int]]

@@ -151,7 +151,8 @@ def test_ticks_of_any_beat(mspb: float, trial: Trial) -> None:
 
 
 def test_odd_messages() -> None:
-    """A note that never ends, one that silence ends, overlapping ones, a pedal, a trigger, a clock."""
+    """A note that never ends, one that silence ends, overlapping ones, a pedal, a trigger, a
+    clock."""
     trial = trial_of([
         odd(0, 0, Kind.STARTED, b""), odd(1, 10, Kind.FEEDBACK, b"\x90\x3c\x40"),
         odd(2, 20, Kind.FEEDBACK, b"\x90\x3c\x41"), odd(3, 35, Kind.FEEDBACK, b"\x90\x3c\x00"),

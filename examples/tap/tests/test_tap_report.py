@@ -135,7 +135,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(("words", "status", "sentence"), [
-    (["."], 2, ".: there is no such trial"), (["none_such"], 2, "none_such: there is no such trial"),
+    (["."], 2, ".: there is no such trial"),
+    (["none_such"], 2, "none_such: there is no such trial"),
     (["two"], 2, "two: there are 2 trials, name one"),
     (["x.tsv"], 1, "x.tsv is not an events file of a tap trial: KeyError('trial_type')"),
     (["program"], 1, "program cannot be read: 'utf-8' codec can't decode byte 0xff"),

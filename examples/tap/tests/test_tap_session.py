@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The companion's session with a fake of the loop's FIFOs: trials, ^C, kill and take-over, losses."""
+"""The companion's session with a fake of the loop's FIFOs: trials, ^C, kill and take-over,
+losses."""
 from __future__ import annotations
 
 import errno
@@ -46,7 +47,8 @@ def run_trial(machine: FakeMachine, out: Path, as_json: bool = False, discard: b
 
 
 def test_a_trial(machine: FakeMachine, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The parameters arrive in order; every file is there; the certificate says what the loop said."""
+    """The parameters arrive in order; every file is there; the certificate says what the loop
+    said."""
     device = FakeDevice(machine.root, RECORDS)
     machine.write("/sys/module/rt_tap/parameters/port", "wire\n")
     machine.write("/sys/module/rt_tap/stats/idle_max_ns", "4711\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The simulated tapper: the kernel's (examples/tap/tapper/tapper.h) and Python's are one, and normal."""
+"""The simulated tapper: the kernel's (examples/tap/tapper/tapper.h) and Python's are one, and
+normal."""
 from __future__ import annotations
 
 import os
@@ -50,7 +51,7 @@ int main(void)
 	}
 	return 0;
 }
-"""
+"""  # noqa: E101, E501 (C)
 
 
 @pytest.fixture(scope="module")

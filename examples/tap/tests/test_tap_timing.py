@@ -54,7 +54,8 @@ def test_the_unbiased_solution_is_that_of_the_matrices() -> None:
 
 @pytest.mark.parametrize("count", [60, 200])
 def test_the_intervals_hold_the_truth_as_often_as_they_say(count: int) -> None:
-    """95 %, less the known shortfall of short series; a half of the width holds it far too rarely."""
+    """95 %, less the known shortfall of short series; a half of the width holds it far too
+    rarely."""
     inside = {"timekeeper": 0, "motor": 0, "narrow": 0}
     means = np.zeros(2)
     for seed in RNG_SEEDS:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`tactus tap` where it cannot do what it is asked to: a sentence, an exit status, and no trial begun."""
+"""`tactus tap` where it cannot do what it is asked to: a sentence, an exit status, and no trial
+begun."""
 from __future__ import annotations
 
 import json
@@ -153,7 +154,8 @@ def test_no_room_for_records(tap: Tap, machine: FakeMachine) -> None:
     """The trial goes on, and who takes it over says what is missing."""
     device = FakeDevice(machine.root, RECORDS, hold_at=100)
     process = command(machine, 5000, FILE, "--out", "out", "--quiet")
-    assert process.communicate()[1] == (f"tactus: out/{STEM}.records could not be written: File too "
+    assert process.communicate()[1] == (f"tactus: out/{STEM}.records could not be written: File "
+                                        f"too "
                                         "large; the trial goes on, and --attach takes it over\n")
     assert process.returncode == 1 and not device.stopped.is_set()
     device.go.set()

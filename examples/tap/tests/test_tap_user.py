@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every experiment that is shipped, on the real loop, with a simulated tapper, by tactus tap; in one boot.
+"""Every experiment that is shipped, on the real loop, with a simulated tapper, by tactus tap; in
+one boot.
 
-Made shorter, as their beats and taps cost time to emulate; `make test-long` runs the long loop tests in full. The tapper (rt_tapper) is at the far end of the wire; the loop tests have the wire as a loop. Figures
-are of virtual time.
+Made shorter, as their beats and taps cost time to emulate; `make test-long` runs the long loop
+tests in full. The tapper (rt_tapper) is at the far end of the wire; the loop tests have the wire as
+a loop. Figures are of virtual time.
 """
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ TAPPER = f"timekeeper_sd_us={TIMEKEEPER_SD_US} motor_sd_us={MOTOR_SD_US}"
 BEAT_MS = 250
 ANSWERS = tuple(kind for kind in Kind if Kind.FEEDBACK <= kind < Kind.SILENCE)
 LATE_NS = 10_000  # handing over, after it was due
-# name: (the tapper's seed, how it is made shorter): other numbers of beats and taps, and another tempo.
+# name: (the tapper's seed, how it is made shorter): other numbers of beats and taps, and another
+# tempo.
 TAPPED = {
     "sync_continuation": (1, "s/M 221/M 121/"), "perturbation": (3, "s/ 550/ 275/; s/M 90/M 70/"),
     "delayed_feedback": (2, "s/K 10/K 5/; s/K 50/K 20/; s/K 90/K 35/; s/K 131/K 51/"),
@@ -50,7 +53,8 @@ cd /root
 sed 's/M 121/M 40/' sync_continuation.ftap > short.ftap
 sed 's/MSPB.*/MSPB 0/' short.ftap > wrong.ftap
 PYTHONPATH=/usr/lib/tactus-src python3 tap_guest.py '{json.dumps(list(LOOPED))}' \\
-    '{json.dumps({name: seed for name, (seed, _) in TAPPED.items()})}' '{json.dumps(TAPPER.split())}'
+    '{json.dumps({name: seed for name, (seed, _) in TAPPED.items()})}' \\
+    '{json.dumps(TAPPER.split())}'
 """
 
 
@@ -63,7 +67,8 @@ class Run:
         return read_trial(self.folder / where / f"task-{task}_run-{run:02}.records")
 
     def told(self, task: str, where: str = "out") -> dict:
-        return json.loads((self.folder / where / f"task-{task}_run-01_certificate.json").read_text())
+        return json.loads((self.folder / where
+                           / f"task-{task}_run-01_certificate.json").read_text())
 
     def report(self, task: str) -> report.Report:
         return report.analyse(self.folder / "out" / f"task-{task}_run-01")
@@ -135,7 +140,8 @@ def test_loops(run: Run) -> None:
 @pytest.mark.parametrize(("name", "least"), [("loop_60s", 62_400), ("loop_10000", 10_000)])
 def test_loops_in_full(vm, tmp_path: Path, name: str, least: int) -> None:
     """As they are shipped."""
-    done = vm(f"tactus tap {name}.ftap --out out --quiet", modules="tactus_core tactus rtfifo rt_tap",
+    done = vm(f"tactus tap {name}.ftap --out out --quiet",
+              modules="tactus_core tactus rtfifo rt_tap",
               icount=True, put=tools(tmp_path / "python"), timeout=7200, get=["/root/out"])
     assert done.status == 0, done.stdout + done.stderr
     trial = Run("", done.files).trial(name.replace("_", ""))
@@ -189,7 +195,8 @@ def test_pitch_and_rhythm(run: Run) -> None:
 
 
 def test_exports(run: Run) -> None:
-    """Read by others: the MIDI file by mido, the events by csv and numpy, as exact as the records."""
+    """Read by others: the MIDI file by mido, the events by csv and numpy, as exact as the
+    records."""
     for task in ("synccontinuation", "loop10000", "polyrhythm"):
         trial = run.trial(task)
         stem = run.folder / "out" / f"task-{task}_run-01"
@@ -260,7 +267,8 @@ def test_interrupted_at_once(run: Run) -> None:
 def test_a_full_disk(run: Run) -> None:
     """The loop goes on, and only what had been read and could not be written is missing."""
     assert ("tactus: full/task-synccontinuation_run-01.records could not be written: No space left "
-            "on device; the trial goes on, and --attach takes it over\nfull: 1\ngoes on: 1\n") in run.said
+            "on device; the trial goes on, and --attach takes it over\n"
+            "full: 1\ngoes on: 1\n") in run.said
     trial, told = (what("synccontinuation", "full") for what in (run.trial, run.told))
     assert trial.done and told["ended_by"] == "END_EXP" and len(trial.tones()) >= 15
     assert 0 < trial.missing < 40
@@ -282,7 +290,8 @@ def test_a_stranger_may_not(run: Run) -> None:
 
 
 def test_a_wrong_experiment_begins_nothing(run: Run) -> None:
-    assert re.search(r"^tactus: wrong\.ftap:\d+:\d+: error: MSPB is 0;.*\n.*\n +\^\nwrong.ftap: 1 error\n"
+    assert re.search(r"^tactus: wrong\.ftap:\d+:\d+: error: MSPB is 0;.*\n.*\n +\^\nwrong.ftap: 1 "
+                     r"error\n"
                      r"wrong: 1\nbegun: 0\n", run.said, re.M)
     assert "tactus: the tap loop is not loaded: modprobe rt_tap\nno module: 1\n" in run.said
     assert len(list((run.folder / "out").glob("task-synccontinuation*.records"))) == 1

@@ -46,7 +46,8 @@ TRIGGER 3 M 92 END_EXP 0
 
 
 def program() -> str:
-    return hostprogram.find("tactus-tapfile", "TACTUS_TAPFILE", "examples/tap/host/main.c", "tapfile")
+    return hostprogram.find("tactus-tapfile", "TACTUS_TAPFILE", "examples/tap/host/main.c",
+                            "tapfile")
 
 
 def complaints(tmp_path: Path, text: str | bytes) -> str:
@@ -147,7 +148,8 @@ def test_numbers_are_those_of_python() -> None:
     ("".join(f"TRIGGER {n} T 1 SEED 1\n" for n in range(129)),
      "129:9: error: there are more than 128 triggers"),
     ("SEED 1\nFEED_DMIN 501\n", "2:1: error: FEED_DMIN is above FEED_DMAX\n    FEED_DMIN 501\n"),
-    ("\nTRIGGER 1 T 1 FEED_PMODE 4", "2:1: error: FEED_PMODE 4 needs FEED_NOTE_ARRAY, which is not"),
+    ("\nTRIGGER 1 T 1 FEED_PMODE 4",
+     "2:1: error: FEED_PMODE 4 needs FEED_NOTE_ARRAY, which is not"),
     (b"TITLE \xc3\xa9 \x07", "1:9: error: there is a control character, 0x07\n    TITLE é ?\n"
                              "            ^"),
     (b"SEED 1\0", "1:7: error: there is a control character, 0x00"),
@@ -196,14 +198,14 @@ def dry_run(path: Path, keys: list[tuple[int, int, int, int]], until: int, *more
     """The records of a dry run."""
     lines = "".join(f"{t} {s:02x} {n:02x} {v:02x}\n" for t, s, n, v in keys)
     done = subprocess.run([program(), "--run", "--records", f"--until={until}", *more, str(path)],
-                          input=lines.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          check=True)
+                          input=lines.encode(), capture_output=True, check=True)
     return list(unpack(done.stdout))
 
 
 def random_trial(rng: random.Random) -> tuple[str, list[tuple[int, int, int, int]]]:
     """A file of whatever there is, and keys for it."""
-    modes = {"FEED_ON": "013"} | dict.fromkeys(["FEED2_ON", "METRON_ON", "PACE_ON", "MASK_ON"], "01")
+    modes = {"FEED_ON": "013"} | dict.fromkeys(["FEED2_ON", "METRON_ON", "PACE_ON", "MASK_ON"],
+                                               "01")
     for f in ("FEED", "FEED2"):
         modes |= {f"{f}_PMODE": "01234", f"{f}_VMODE": "0123", f"{f}_LMODE": "012",
                   f"{f}_DMODE": "0123"}
@@ -240,7 +242,8 @@ def random_trial(rng: random.Random) -> tuple[str, list[tuple[int, int, int, int
     when, keys = 0, []
     for _ in range(100):
         when += rng.randint(1, 100 * MS)
-        keys.append((when, rng.choice([0x80, 0x90, 0x95]), rng.randint(55, 65), rng.randint(0, 127)))
+        keys.append((when, rng.choice([0x80, 0x90, 0x95]), rng.randint(55, 65),
+                     rng.randint(0, 127)))
     return "\n".join(lines) + "\n", keys
 
 

@@ -35,7 +35,8 @@ def command(thread: int, on: int, period: int) -> str:
 
 @pytest.mark.parametrize("kernel", ["6.1", "7"])
 def test_pair(vm: Vm, tmp_path: Path, kernel: str) -> None:
-    """Commands reach threads from RT to RT; waits, conditions, floating point, join, MODULE_PARM."""
+    """Commands reach threads from RT to RT; waits, conditions, floating point, join,
+    MODULE_PARM."""
     module = build(tmp_path, "rtl_pair", "rtl", kernel)
     done = vm("insmod /root/rtl_pair.ko answer=42; sleep 0.05; "
               + command(0, 1, 1_000_000) + "timeout 5 head -c 6 /dev/rtf1; echo; "

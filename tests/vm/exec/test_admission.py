@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Admission in the kernel: what is refused, by whom, with which figure in the log; that what was
-refused left nothing changed; and that policies are changed only when everything fits the new one."""
+refused left nothing changed; and that policies are changed only when everything fits the new
+one."""
 
 from __future__ import annotations
 
@@ -60,8 +61,8 @@ def test_enforced(vm: Vm) -> None:
 
 
 def test_the_whole_cpu(vm: Vm) -> None:
-    """Without a share for Linux EDF takes a set of exactly 1, and not a nanosecond more; with one of
-    5 % exactly the rest."""
+    """Without a share for Linux EDF takes a set of exactly 1, and not a nanosecond more; with one
+    of 5 % exactly the rest."""
     done = vm(
         ADD + """
         add a 0 3000000 0 1000000 1; add b 0 6000000 0 2000000 2; add c 0 9000000 0 3000000 3

@@ -47,7 +47,8 @@ def test_latency_refuses(vm: Vm) -> None:
     done = vm("for bad in mode=tock period_us=49 period_us=1000001 priority=0 priority=1000001 "
               "cpu=7; do insmod /modules/rt_latency.ko $bad 2>&1; echo $bad: $?; "
               "[ ! -e /proc/rt_latency ] || echo left behind; done; "
-              "insmod /modules/rt_latency.ko && echo 0 > /sys/module/rt_latency/parameters/period_us; "
+              "insmod /modules/rt_latency.ko && echo 0 > "
+              "/sys/module/rt_latency/parameters/period_us; "
               "echo 1 > /proc/rt_latency/running; cat /proc/rt_latency/running; "
               "echo 200 > /sys/module/rt_latency/parameters/period_us; "
               "echo 1 > /proc/rt_latency/running; cat /proc/rt_latency/running; "
@@ -64,7 +65,8 @@ FILLED = {"a": 512, "b": 1024, "c": 2048}
 
 
 def fullest_first() -> str:
-    """The order of jobs of 64 bytes if the fullest FIFO's task runs, the one that waits longest first."""
+    """The order of jobs of 64 bytes if the fullest FIFO's task runs, the one that waits longest
+    first."""
     left, ready, order = dict(FILLED), list(FILLED), ""
     while ready:
         task = max(ready, key=lambda name: left[name])  # the first of equals
@@ -77,14 +79,16 @@ def fullest_first() -> str:
 
 
 def test_finegrain(vm: Vm) -> None:
-    """The fullest FIFO's task runs; by priority it would be another; what the README shows is so."""
+    """The fullest FIFO's task runs; by priority it would be another; what the README shows is
+    so."""
     fill = "".join(f"head -c {size} /dev/zero > /dev/rtf{number}; "
                    for number, size in enumerate(FILLED.values()))
     run = fill + "echo 1 > $P/go; cat $P/order; "
     done = vm(f"P=/sys/module/rt_drain/parameters; {run} insmod /modules/rt_finegrain.ko; "
               f"cat /sys/kernel/tactus/policy; {run} rmmod rt_finegrain; {run} "
               "cat /sys/kernel/tactus/policy; rmmod rt_drain && echo gone",
-              modules="tactus_core tactus rtfifo rt_drain", with_modules="rt_finegrain", icount=True)
+              modules="tactus_core tactus rtfifo rt_drain", with_modules="rt_finegrain",
+              icount=True)
     by_priority = "".join(name * (size // 64) for name, size in FILLED.items())
     assert done.stdout.splitlines() == [
         by_priority, "finegrain", fullest_first(), by_priority, "fixed_priority", "gone"]

@@ -24,8 +24,8 @@ def on_the_host(kind: int, mode: int) -> int:
 
 
 def compute(vm: Vm, tactus: str = "", **options: object) -> Result:
-    """A quarter of a second of everything; prints jobs and wrong results of each program, then those
-    of the three tasks and of the kernel."""
+    """A quarter of a second of everything; prints jobs and wrong results of each program, then
+    those of the three tasks and of the kernel."""
     users = [what for what in USERS if what[0] != AVX or "append" not in options]
     return vm(
         f"""

@@ -26,7 +26,8 @@ def test_exit_latency_is_bounded_while_there_are_tasks(vm, parameter: str, bound
     done = vm(READ + "later; modprobe rt_latency; qos; modprobe rtfifo; modprobe rt_hello; qos; "
               "rmmod rt_latency; qos; rmmod rt_hello; qos; "
               "echo exact_releases > /proc/task_test; "
-              "grep -q '^ok exact_releases' /proc/task_test || exit 3; later; modprobe rt_latency; qos; echo 0 > /proc/rt_latency/running; qos; "
+              "grep -q '^ok exact_releases' /proc/task_test || exit 3; later; modprobe rt_latency; "
+              "qos; echo 0 > /proc/rt_latency/running; qos; "
               "rmmod rt_latency task_test rtfifo tactus; qos",
               modules=f"tactus_core tactus {parameter} task_test",
               with_modules="rt_latency rtfifo rt_hello", icount=True)

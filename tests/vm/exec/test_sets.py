@@ -41,7 +41,8 @@ def test_what_is_admitted_is_met(vm: Vm) -> None:
     chosen = sets(chance, 3, edf_only=False) + sets(chance, 2, edf_only=True)
     script = "P=/sys/module/taskset/parameters\n"
     for number, tasks in enumerate(chosen):
-        adds = "".join(f"echo {t.name} {t.budget - OVERHEAD_NS} {t.period} 0 {t.budget} {t.priority} "
+        adds = "".join(f"echo {t.name} {t.budget - OVERHEAD_NS} {t.period} 0 {t.budget} "
+                       f"{t.priority} "
                        "> $P/add; " for t in tasks)
         script += RUN.format(adds=adds, number=number)
     done = vm(script, modules="tactus linux_share=2", with_modules="tactus_rm tactus_edf taskset",
@@ -73,7 +74,8 @@ for policy in rm edf; do
     rmmod taskset tactus_$policy
 done
 """
-# What a job costs beyond its own instructions, rounded up: with 1500 nothing is missed, with 1000 there is.
+# What a job costs beyond its own instructions, rounded up: with 1500 nothing is missed, with 1000
+# there is.
 JOB_COST_NS = 2000
 
 
@@ -81,7 +83,8 @@ def run_span(vm: Vm, tasks: list[Task], per_job_ns: int) -> dict[str, dict[str, 
     """Policy -> task -> misses, of tasks whose jobs take their budget less `per_job_ns`."""
     adds = "".join(f"echo {t.name} {t.budget - per_job_ns} {t.period} 0 0 {t.priority} > $P/add; "
                    for t in tasks)
-    done = vm(SPAN.format(span=SPAN_MS, adds=adds), icount=True, with_modules="tactus_rm tactus_edf taskset",
+    done = vm(SPAN.format(span=SPAN_MS, adds=adds), icount=True,
+              with_modules="tactus_rm tactus_edf taskset",
               modules="tactus linux_share=0 admission=off watchdog_ms=0")
     misses: dict[str, dict[str, int]] = {}
     for line in done.stdout.splitlines():
@@ -101,7 +104,8 @@ def set_of(**parts: tuple[float, float]) -> list[Task]:
 
 
 def test_overload_takes_the_lowest_rate(vm: Vm) -> None:
-    """110 % of the CPU: under rate monotonic only the lowest rate misses; under EDF others do, too."""
+    """110 % of the CPU: under rate monotonic only the lowest rate misses; under EDF others do,
+    too."""
     misses = run_span(vm, set_of(a=(2, 0.4), b=(4, 0.4), c=(10, 0.3)), JOB_COST_NS)
     assert misses["rm"]["a"] == misses["rm"]["b"] == 0, misses
     assert misses["rm"]["c"] > 10, misses
@@ -109,7 +113,8 @@ def test_overload_takes_the_lowest_rate(vm: Vm) -> None:
 
 
 def test_the_whole_cpu(vm: Vm) -> None:
-    """All of the CPU but what jobs cost beside their own instructions: EDF misses nothing, RM does."""
+    """All of the CPU but what jobs cost beside their own instructions: EDF misses nothing, RM
+    does."""
     misses = run_span(vm, set_of(a=(2, 0.3), b=(4, 0.3), c=(5, 0.4)), JOB_COST_NS)
     assert set(misses["edf"].values()) == {0}, misses
     assert sum(misses["rm"].values()) > 0, misses

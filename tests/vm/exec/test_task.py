@@ -151,8 +151,8 @@ def test_textbook(vm: Vm, policy: str) -> None:
 
 @pytest.mark.slow
 def test_an_ejected_policy_leaves_its_dump(vm: Vm) -> None:
-    """The log has the reason, and the ready tasks in the policy's own words; with policy_us=0 a slow
-    policy stays."""
+    """The log has the reason, and the ready tasks in the policy's own words; with policy_us=0 a
+    slow policy stays."""
     command = ("echo policy_ejected > /proc/task_test; echo policy_too_slow > /proc/task_test; "
                "sleep 0.1; dmesg | sed -n 's/.*tactus: //p'; cat /proc/task_test")
     result = vm(command, modules=MODULES, icount=True)

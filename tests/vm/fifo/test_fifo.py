@@ -114,8 +114,8 @@ def test_number_of_fifos(vm) -> None:
 
 @pytest.mark.slow
 def test_speed(vm) -> None:
-    """In instructions: read() beside a pipe's, the mapped reader, a wake-up beside an eventfd's, and
-    puts while Linux is in the middle of a read."""
+    """In instructions: read() beside a pipe's, the mapped reader, a wake-up beside an eventfd's,
+    and puts while Linux is in the middle of a read."""
     done = vm("./fifo_speed", modules="tactus_core tactus rtfifo fifo_wake", icount=True, busy=True,
               put=[programs.build("fifo_speed")])
     told = figures.parse(done.stdout)

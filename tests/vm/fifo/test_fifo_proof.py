@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """FIFOs against a reference model, against fuzz, and short of memory: see the C programs.
 
-Quick by default; TACTUS_THOROUGH=1, as `make test-long` sets it, runs 10^7 operations, 10^6 calls, and as many again on a kernel
-with KASAN and lockdep, whose log must stay silent.
+Quick by default; TACTUS_THOROUGH=1, as `make test-long` sets it, runs 10^7 operations, 10^6 calls,
+and as many again on a kernel with KASAN and lockdep, whose log must stay silent.
 """
 from __future__ import annotations
 

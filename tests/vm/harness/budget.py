@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tells what each test took, and fails a run that took more than its budget.
 
-Counted is time of the host's CPUs, guests, builds and compilers included: the wall's clock of a shared
-machine says more about its other users. `--cpu-budget S` sets the limit; each test's share goes
-into the closing table, and with `--cpu-times FILE` all of them into a file.
+Counted is time of the host's CPUs, guests, builds and compilers included: the wall's clock of a
+shared machine says more about its other users. `--cpu-budget S` sets the limit; each test's share
+goes into the closing table, and with `--cpu-times FILE` all of them into a file.
 """
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from . import TOP, VM, mutant
@@ -122,8 +123,8 @@ def explore_planted(seeds: range, jobs: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         tactus = mutant.build(Path(folder) / "races", "races")
         for duel in DUELS:
-            found = search(lambda seed: run_duel(duel, seed, tactus, duel.planted), seeds, jobs,
-                           duel.what)
+            found = search(partial(run_duel, duel, tactus=tactus, planted=duel.planted), seeds,
+                           jobs, duel.what)
             count += found is not None
             print(f"{duel.what}: " + (f"found by seed {found.seed}" if found else "NOT found"),
                   flush=True)
@@ -153,10 +154,10 @@ def main() -> int:
         return explore_planted(seeds, options.jobs)
     results = []
     for test in options.tests:
-        results.append(search(lambda seed: run_test(test, seed), seeds, options.jobs, test))
+        results.append(search(partial(run_test, test), seeds, options.jobs, test))
         tell(test, seeds, results[-1])
     for duel in DUELS if options.duels else ():
-        results.append(search(lambda seed: run_duel(duel, seed, "tactus_core tactus"), seeds,
+        results.append(search(partial(run_duel, duel, tactus="tactus_core tactus"), seeds,
                               options.jobs, duel.what))
         tell(duel.what, seeds, results[-1])
     return 1 if any(results) else 0

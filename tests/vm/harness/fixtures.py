@@ -49,7 +49,7 @@ def vm_module(tmp_path_factory: pytest.TempPathFactory) -> Vm:
     return lambda command, **options: run_vm(folder, command, **options)
 
 
-@pytest.fixture(params=KERNELS, ids=lambda pair: "-".join(pair))
+@pytest.fixture(params=KERNELS, ids="-".join)
 def kernel(request: pytest.FixtureRequest) -> tuple[str, str]:
     """Each stock kernel of the set, as (series, flavour); hand it on as `kernel=`."""
     return request.param

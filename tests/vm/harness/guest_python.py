@@ -36,7 +36,8 @@ print(json.dumps([name for name in files if name.startswith(homes)]))
 def put(into: Path, *more: str) -> dict[str | Path, str]:
     """Gather interpreter, library and the tool below @into; what the bench's `put` wants.
 
-    @more: modules beyond those that the tool imports, Debian's packages included. In the guest `tactus` is /usr/bin/tactus.
+    @more: modules beyond those that the tool imports, Debian's packages included. In the guest
+    `tactus` is /usr/bin/tactus.
     """
     asked = subprocess.run([PYTHON, "-I", "-B", "-c", ASK, PACKAGE, *more], check=True,
                            capture_output=True, text=True)

@@ -100,7 +100,8 @@ EDITS: dict[str, dict[str, str]] = {
         "\tif (pl_core.active && reg - APIC_IRR <": "\tif (!pl_core.active && reg - APIC_IRR <",
     },
     # Exceptions of RT code in ring 3 are taken for those of RT code in the kernel.
-    "ring3_is_kernel": {"\tif (unlikely(plan.task)) {\n": "\tif (plan.task && !pl_core.active) {\n"},
+    "ring3_is_kernel": {
+            "\tif (unlikely(plan.task)) {\n": "\tif (plan.task && !pl_core.active) {\n"},
     # Linux's entry code puts ring 3's registers on the interrupted thread's stack.
     "linux_stack_in_ring3": {
         "\t\tthis_cpu_write(*(unsigned long __percpu *)top_of_stack, value);\n": "",

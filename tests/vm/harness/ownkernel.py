@@ -33,8 +33,8 @@ NEEDED = {  # program -> Debian package
     "qemu-system-x86_64": "qemu-system-x86",
 }
 
-# Under KCSAN's strict rules Linux has races of its own. A report's headline names the functions, with
-# their modules, and an address for those on an RT task's stack, which cannot be unwound.
+# Under KCSAN's strict rules Linux has races of its own. A report's headline names the functions,
+# with their modules, and an address for those on an RT task's stack, which cannot be unwound.
 LINUX = r"[a-zA-Z_][\w.]*(\+0x\S+)?"
 LINUX_RACES = rf"KCSAN: data-race in {LINUX}( / {LINUX})?$"
 
@@ -197,7 +197,8 @@ def configure(name: str, tree: Path, src: Path, log: Path) -> None:
 
 
 def tree_of(name: str) -> Path:
-    """Where the kernel @name is, or will be: another source, fragment or compiler, another place."""
+    """Where the kernel @name is, or will be: another source, fragment or compiler, another
+    place."""
     gcc = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True)
     key = hashlib.sha256("\0".join(
         (source_version(tarball()), fragment_text(name), gcc.stdout)).encode()).hexdigest()[:12]

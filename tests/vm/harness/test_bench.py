@@ -21,7 +21,8 @@ from harness.bench import apt, chroot, common, console, initrd, kernels, modules
 MODULES = Path(__file__).with_name("modules")
 
 
-def vm_words(*words: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def vm_words(*words: str | Path,
+             env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """The command itself, for what needs no guest."""
     return subprocess.run([VM, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           env=os.environ | (env or {}), timeout=600, check=False)
@@ -211,7 +212,8 @@ def rtc(vm, irq8: Path, **options: object) -> dict[str, int]:
 @pytest.mark.slow
 def test_irq_8_reaches_the_kernel_evenly_and_twice_the_same(vm, irq8):
     first, second = (rtc(vm, irq8, busy=True) for _ in range(2))
-    # 1 instruction = 1 ns, by Linux's first measurement: it has not been refined so soon after boot.
+    # 1 instruction = 1 ns, by Linux's first measurement: it has not been refined so soon after
+    # boot.
     assert first["khz"] == pytest.approx(1_000_000, abs=20)
     assert 8192 <= first["count"] < 8192 * 1.03                 # a second and a bit
     # Linux itself is late by some microseconds; the source is not.
@@ -237,7 +239,8 @@ def test_without_the_busy_loop_irq_8_loses_ticks(vm, irq8):
     (["run", "--icount", "--schedule", "1", "--", "true"], "--schedule takes a number from 0"),
     (["run", "--no-tree", "--modules", "no_such", "--", "true"], "module no_such is neither in"),
     (["run", "--no-tree", "--modules", "p=1", "--", "true"], "stands before any module"),
-    (["run", "--no-tree", "--modules", "/nowhere/x.ko", "--", "true"], "/nowhere/x.ko: no such file"),
+    (["run", "--no-tree", "--modules", "/nowhere/x.ko", "--", "true"],
+     "/nowhere/x.ko: no such file"),
     (["run", "--put", "/nowhere/x", "--", "true"], "/nowhere/x does not exist"),
     (["run", "--get", "/x", "--", "true"], "GUEST:HOST is wanted"),
     (["run", "--allow", "(", "--", "true"], "--allow:"),
@@ -285,7 +288,8 @@ def test_a_module_that_does_not_compile_is_123_with_the_compilers_words(tmp_path
 
 
 def test_a_module_folder_sees_our_headers(tmp_path):
-    (tmp_path / "Kbuild").write_text("obj-m := mine.o\nifeq ($(TACTUS),)\n$(error no TACTUS)\nendif\n")
+    (tmp_path
+     / "Kbuild").write_text("obj-m := mine.o\nifeq ($(TACTUS),)\n$(error no TACTUS)\nendif\n")
     (tmp_path / "mine.c").write_text(
         '#include <linux/module.h>\n#include <rt/time.h>\nRTIME t;\nMODULE_LICENSE("GPL");\n')
     done = vm_words("build", "--json", tmp_path)
@@ -344,8 +348,8 @@ def test_many_take_one_module_at_once(tmp_path):
     shutil.copyfile(big, twin)
     with ThreadPoolExecutor(8) as pool:
         for number in range(10):
-            taken = list(pool.map(lambda path, to: modules.contents(path, to),
-                                  [big, big, twin, big] * 2, [tmp_path / str(number)] * 8))
+            taken = list(pool.map(modules.contents, [big, big, twin, big] * 2,
+                                  [tmp_path / str(number)] * 8))
             assert len(set(taken)) == 1 and taken[0][:4] == b"\x7fELF"
 
 

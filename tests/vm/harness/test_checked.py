@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """All of it on kernels of our own with checkers in them, whose log must stay silent.
 
-debug: KASAN, lockdep, DEBUG_ATOMIC_SLEEP, UBSAN, kmemleak, DEBUG_ENTRY, DEBUG_OBJECTS. kcsan: data races,
-of two CPUs, and of RT code with the Linux that it interrupts. The bench ends a run whose log has a
-complaint with 125, which fails the test. Each checker has a control that it must complain of.
+debug: KASAN, lockdep, DEBUG_ATOMIC_SLEEP, UBSAN, kmemleak, DEBUG_ENTRY, DEBUG_OBJECTS. kcsan: data
+races, of two CPUs, and of RT code with the Linux that it interrupts. The bench ends a run whose log
+has a complaint with 125, which fails the test. Each checker has a control that it must complain of.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ TOO_SLOW = {"budget_stop"}
 
 
 def have(kernel: str) -> None:
-    """Skips the test if the kernel is missing and may not be built; else it is built on first use."""
+    """Skips the test if the kernel is missing and may not be built; else it is built on first
+    use."""
     if why := ownkernel.forbidden(kernel):
         pytest.skip(why)
 

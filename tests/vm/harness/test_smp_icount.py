@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Several CPUs in virtual time: a run repeats to the last digit, and where its emulator comes from."""
+"""Several CPUs in virtual time: a run repeats to the last digit, and where its emulator comes
+from."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from harness.bench import emulator
 from harness.bench.common import BenchError
 from harness.bench.emulator import Emulator
 
-# Forks, pipes, IPIs, an RT task on the second CPU: whatever depends on time or turns shows somewhere.
+# Forks, pipes, IPIs, an RT task on the second CPU: whatever depends on time or turns shows
+# somewhere.
 WORK = """
 for i in 1 2 3 4 5 6 7 8; do (true) & done; wait
 dd if=/dev/zero bs=64k count=30 2> /dev/null | gzip | md5sum
@@ -25,7 +27,8 @@ cat /proc/interrupts /proc/softirqs /proc/stat /proc/schedstat /proc/vmstat /pro
 @pytest.mark.long
 @pytest.mark.parametrize("cpus", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_two_runs_agree_in_every_counter(vm, cpus):
-    first, second = (vm(WORK, modules="tactus rt_latency cpu=1 period_us=200", smp=cpus, icount=True)
+    first, second = (vm(WORK, modules="tactus rt_latency cpu=1 period_us=200", smp=cpus,
+                        icount=True)
                      for _ in range(2))
     assert "LOC:" in first.stdout and "releases=" in first.stdout
     assert first.stdout == second.stdout

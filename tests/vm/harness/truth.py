@@ -103,7 +103,8 @@ def true_sites(vmlinuz: Path) -> dict[int, str]:
 
 
 def found_sites(text: str) -> dict[int, str]:
-    """The cli, sti and save_fl that slots_list says; a cli that stays hard was found all the same."""
+    """The cli, sti and save_fl that slots_list says; a cli that stays hard was found all the
+    same."""
     rows = (line.split() for line in text.splitlines())
     return {
         int(row[0], 16): row[1].removesuffix("_hard")

@@ -21,8 +21,8 @@ KERNELS = [("6.1", "cloud"), ("6.1", "generic")]
 
 @dataclass(frozen=True)
 class Result:
-    """How a run ended. `stderr` holds the bench's reason beside the command's own words, `command` what
-    repeats it in a shell: to the last digit, if it is in virtual time."""
+    """How a run ended. `stderr` holds the bench's reason beside the command's own words, `command`
+    what repeats it in a shell: to the last digit, if it is in virtual time."""
 
     stdout: str
     stderr: str

@@ -110,8 +110,8 @@ def linux_share(kernel: str = "6.1", ms: int = 300) -> tuple[float, float]:
 
 
 def policy_change(kernel: str = "6.1") -> tuple[int, int]:
-    """The greatest lateness, ns, of a timer that fires all the time: while nothing happens, and while
-    a policy comes and goes beside POLICY_WAITERS tasks that wait for one semaphore."""
+    """The greatest lateness, ns, of a timer that fires all the time: while nothing happens, and
+    while a policy comes and goes beside POLICY_WAITERS tasks that wait for one semaphore."""
     text = _run("cat /sys/module/policy_bench/parameters/results",
                 f"--modules=tactus policy_bench waiters={POLICY_WAITERS}", kernel=kernel)
     found = {name: int(value) for name, value in (word.split("=") for word in text.split())}

@@ -2,11 +2,11 @@
 """Measure how late an RT device interrupt is, in virtual time.
 
 IRQ 8, the real-time clock's at 8192 Hz, is the device; its handler notes the clock at its first
-instruction (tests/vm/measure/modules/level). Beside it a level-triggered line of Linux's (the emulator's
-"edu" device) is raised inside interrupts-off sections of 20 ms and waits for its handler to
-the end of each. Conditions: ``idle``, ``load`` (tests/vm/harness/load), ``stalled`` (the load, and the
-sections with their waiting line). ``control`` is the last with the pipeline kept from masking the
-waiting line at its controller: it must be late, or the line was not in the way.
+instruction (tests/vm/measure/modules/level). Beside it a level-triggered line of Linux's (the
+emulator's "edu" device) is raised inside interrupts-off sections of 20 ms and waits for its handler
+to the end of each. Conditions: ``idle``, ``load`` (tests/vm/harness/load), ``stalled`` (the load,
+and the sections with their waiting line). ``control`` is the last with the pipeline kept from
+masking the waiting line at its controller: it must be late, or the line was not in the way.
 
     for result in measure():
         print(result.condition, result.max_ns)
@@ -144,5 +144,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 MEASUREMENTS = (figures.Measurement(
-    "device-irq", "how late an RT device interrupt is, and beside a level-triggered line that waits",
+    "device-irq",
+    "how late an RT device interrupt is, and beside a level-triggered line that waits",
     _run, _add_options, {"seconds": 3, "rounds": 50}),)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measure whether Linux's clock keeps to the machine's while tactus is loaded, in virtual time.
 
-The machine's clock is the ACPI timer, which Linux does not use; tests/vm/measure/drift.c compares. One boot:
-``native`` without tactus, ``active`` for the time asked for with an RT task, and a load with
-interrupts-off sections that works one second in six, so that the emulator can skip the rest; and
-two controls without tactus: a clock made to go 100 ppm too fast, and one set back.
+The machine's clock is the ACPI timer, which Linux does not use; tests/vm/measure/drift.c compares.
+One boot: ``native`` without tactus, ``active`` for the time asked for with an RT task, and a load
+with interrupts-off sections that works one second in six, so that the emulator can skip the rest;
+and two controls without tactus: a clock made to go 100 ppm too fast, and one set back.
 
 See docs/measuring.md.
 """
@@ -73,7 +73,8 @@ def parse(text: str) -> list[Drift]:
     sources = re.findall(r"^(tsc|hpet|acpi_pm|jiffies|kvm-clock|refined-jiffies)\s*$", text, re.M)
     if len(set(sources)) != 1 or len(sources) != 2:
         raise MeasureError(f"Linux changed its clock's source: {sources}")
-    task = dict(re.findall(r"(\w+)=(\d+)", (re.search(r"^DRIFT task (.*)$", text, re.M) or [""])[0]))
+    task = dict(re.findall(r"(\w+)=(\d+)",
+                           (re.search(r"^DRIFT task (.*)$", text, re.M) or [""])[0]))
     if not task.get("releases") or task.get("skipped") != "0":
         raise MeasureError(f"the RT task did not run as it should: {task}")
     if not re.search(r"^load: .*sections=[1-9]", text, re.M):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""FIFOs beside Linux's own means, in instructions: tests/vm/fifo/fifo_speed.c says what is measured,
-docs/fifo.md what is promised."""
+"""FIFOs beside Linux's own means, in instructions: tests/vm/fifo/fifo_speed.c says what is
+measured, docs/fifo.md what is promised."""
 from __future__ import annotations
 
 import argparse

@@ -45,8 +45,8 @@ CONTEXT_CONDITIONS: tuple[Condition, ...] = get_args(Condition)[3:]
 _CONTEXTS = ("process", "timer", "tasklet")
 
 # What the load must at least have done in each virtual second for a figure to count: below half
-# of what one CPU does on 6.1 under --icount with the interrupts-off sections, of the pipe less, since
-# later kernels do less. docs/measuring.md has it.
+# of what one CPU does on 6.1 under --icount with the interrupts-off sections, of the pipe less,
+# since later kernels do less. docs/measuring.md has it.
 LOAD_FLOORS_PER_S: dict[str, float] = {
     "forks": 50,
     "pipe_mb": 10,
@@ -223,8 +223,8 @@ def measure_all(
     log: Path | None = None,
     beside: Sequence[str] = (),
 ) -> list[Lateness]:
-    """Make the cases' measurements in one boot, in order, by the one-shot device `timer`, in `mode`,
-    `beside` other RT tasks: of each the line that tests/vm/exec/modules/taskset wants.
+    """Make the cases' measurements in one boot, in order, by the one-shot device `timer`, in
+    `mode`, `beside` other RT tasks: of each the line that tests/vm/exec/modules/taskset wants.
 
     The hrtimer's cases need the untouched kernel, so they cannot share a boot with the others.
     Raises MeasureError when the guest failed, the load did less than its minimum, or a figure

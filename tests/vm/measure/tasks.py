@@ -22,7 +22,8 @@ def judge(results: Sequence[Lateness]) -> list[str]:
 
 def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
     where = {"kernel": options.kernel, "flavour": options.flavour}
-    beside = [Case("task", "load", options.seconds / 5), Case("task", "irqoff", options.seconds / 5)]
+    beside = [Case("task", "load", options.seconds / 5),
+              Case("task", "irqoff", options.seconds / 5)]
     yield figures.outcome(measure_all(beside, beside=BESIDE, **where),
                           lambda all_: f"1 kHz beside four others\n{table(all_)}\n", judge)
     yield figures.outcome(measure_all([Case("task", "load", options.seconds, 50)], **where),

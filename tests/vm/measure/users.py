@@ -61,7 +61,8 @@ def _script(cases: Sequence[Case]) -> str:
                            f" --min-sections={int(SECTIONS_PER_S * case.seconds)}")
         linux = " --linux" if case.who == "linux" else ""
         lines += [f"{beside} > load.{number} & pid=$!", "sleep 0.1", f"echo {_MARK}{number}",
-                  f"./user_latency --json --seconds={case.seconds:g} --period={case.period_us}{linux}",
+                  f"./user_latency --json --seconds={case.seconds:g} "
+                  f"--period={case.period_us}{linux}",
                   "wait $pid"]
     return "\n".join(lines)
 
@@ -70,7 +71,8 @@ def measure_all(cases: Sequence[Case], *, kernel: str = "6.1",
                 flavour: str = "cloud") -> list[UserLateness]:
     """Make the measurements in one boot, in order; MeasureError when one cannot be made."""
     text = figures.boot(
-        _script(cases), "--icount", f"--timeout={60 + sum(case.seconds + 1 for case in cases) * 30:g}",
+        _script(cases), "--icount",
+        f"--timeout={60 + sum(case.seconds + 1 for case in cases) * 30:g}",
         f"--modules={figures.RAM_DISK} hog tactus_core tactus rtfifo tactus_user",
         *(f"--put={programs.build(name)}" for name in ("load", "user_latency")),
         f"--qemu={figures.UART}", kernel=kernel, flavour=flavour)
@@ -90,7 +92,8 @@ def judge(results: Sequence[UserLateness]) -> list[str]:
         where = f"{result.case.who}, {result.case.condition}"
         if result.case.who == "rt":
             if result.max_ns > LIMIT_NS or result.min_ns < -100:
-                trouble.append(f"{where}: {result.min_ns} to {result.max_ns} ns late, {LIMIT_NS} allowed")
+                trouble.append(f"{where}: {result.min_ns} to {result.max_ns} ns late, {LIMIT_NS} "
+                               f"allowed")
             if result.missed or result.jobs < result.case.seconds * 1e6 / result.case.period_us - 1:
                 trouble.append(f"{where}: {result.jobs} jobs, {result.missed} missed")
         elif result.case.condition == "irqoff" and result.max_ns < CONTROL_NS:

@@ -54,8 +54,8 @@ def test_panic(vm: Vm, smp: int) -> None:
 
 @pytest.mark.slow
 def test_sysrq(vm: Vm) -> None:
-    """The key's other functions, by /proc: lists of tasks, CPUs, memory; then a reset at once, which
-    waits for nothing: the console gets a moment to print what came before."""
+    """The key's other functions, by /proc: lists of tasks, CPUs, memory; then a reset at once,
+    which waits for nothing: the console gets a moment to print what came before."""
     done = end(vm, "for key in h m t w l q; do echo $key > /proc/sysrq-trigger; done; sleep 2; "
                "echo b > /proc/sysrq-trigger", allow=["NMI backtrace"])
     assert "reset or powered off" in done.stderr
@@ -99,7 +99,8 @@ def test_suspend_is_refused_and_the_last_cli_is_hard(vm: Vm, kernel: str, panic:
     """A machine that sleeps would lose the APIC's timer. And no RT code behind the point of no
     return: there the kernel's cli stays native."""
     done = vm("for state in $(cat /sys/power/state); do echo $state > /sys/power/state; "
-              "echo $state=$?; done 2> /dev/null; dmesg | grep -c 'tactus: the machine cannot sleep'; "
+              "echo $state=$?; done 2> /dev/null; dmesg | grep -c 'tactus: the machine cannot "
+              "sleep'; "
               "cat /sys/kernel/tactus/state",
               modules=RT, get=["/sys/kernel/tactus/slots_list", "/proc/kallsyms"], kernel=kernel)
     *states, refusals, state = done.stdout.split()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from harness import FINAL_CLOCK, programs
 from harness.vmrun import Vm, skip_without_chroot
 
@@ -69,8 +70,8 @@ rmmod tactus; modprobe tactus; echo 1 > /sys/kernel/tactus/keep
 @pytest.mark.parametrize("mode", ["", pytest.param("mode=hosted", marks=slow)],
                          ids=["pipeline", "hosted"])
 def test_a_trial_ends_by_itself(vm: Vm, mode: str) -> None:
-    """With an RT task: that makes no more releases; its module can go; then no task can be made. Said
-    in time, keep keeps; said late, or of no trial, it is an error."""
+    """With an RT task: that makes no more releases; its module can go; then no task can be made.
+    Said in time, keep keeps; said late, or of no trial, it is an error."""
     done = vm(TRIAL.format(mode=mode, user="rt_hello"), with_modules="tactus rtfifo rt_hello",
               icount=True)
     assert done.status != 0 and "No such process" in done.stderr  # the last keep
@@ -105,8 +106,8 @@ MISSING = {
         ("shot", 0, "6.12"), ("shot", 1, "7")])])
 def test_what_does_not_arrive_switches_it_off_again(vm: Vm, what: str, cpu: int,
                                                     kernel: str) -> None:
-    """One sentence names the CPU and what was missing, loading fails, Linux lives on, and without the
-    fault it can be loaded."""
+    """One sentence names the CPU and what was missing, loading fails, Linux lives on, and without
+    the fault it can be loaded."""
     skip_without_chroot((kernel, "cloud"))
     done = vm(FAULT.format(what=what, cpu=cpu) + "modprobe tactus && exit 4; "
               "ls /sys/kernel/tactus; " + HEALTHY.format(cpu=cpu), kernel=kernel,
@@ -143,8 +144,8 @@ sleep 2.5; cat /sys/kernel/tactus/state; rmmod boot_fault
     ("stall", 1500, 1), pytest.param("stall", 900, 1, id="control"),
     pytest.param("lost", 1500, 2, marks=slow)])
 def test_interrupts_that_nobody_replays_are_told_of(vm: Vm, what: str, ms: int, cpus: int) -> None:
-    """Once, with CPU, vectors and the way to the place; not if Linux is stalled for less than a second.
-    Interrupts that were enabled by an instruction that is no slot count as stalled."""
+    """Once, with CPU, vectors and the way to the place; not if Linux is stalled for less than a
+    second. Interrupts that were enabled by an instruction that is no slot count as stalled."""
     cpu = cpus - 1
     done = vm(STALL.format(what=what, cpu=cpu, ms=ms), with_modules="tactus boot_fault", smp=cpus,
               icount=True)

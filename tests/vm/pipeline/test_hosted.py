@@ -55,7 +55,8 @@ def test_tasks_on_two_cpus(vm: Vm) -> None:
 
 @pytest.mark.slow
 def test_cpus_go_and_come(vm: Vm) -> None:
-    """A CPU with an RT task stays online, one without may go; when it is back, it has tasks again."""
+    """A CPU with an RT task stays online, one without may go; when it is back, it has tasks
+    again."""
     done = vm("cpu=/sys/devices/system/cpu/cpu1/online; echo 0 > $cpu || echo stays; "
               "rmmod rt_latency; echo 0 > $cpu && cat /sys/kernel/tactus/cpus; echo 1 > $cpu; "
               "modprobe rt_latency cpu=1; sleep 0.5; cat /proc/rt_latency/summary; "
@@ -95,7 +96,8 @@ def test_examples_and_status(vm: Vm, kernel: tuple[str, str]) -> None:
     assert done.status == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:4] == ["active", "hosted", "hrtimer", "unchanged"]
-    assert re.fullmatch(r"active: mode hosted, kernel \S+, slots cli 0 .*, CPUs 0, timer hrtimer, .*",
+    assert re.fullmatch(r"active: mode hosted, kernel \S+, slots cli 0 .*, CPUs 0, timer hrtimer, "
+                        r".*",
                         lines[4])
     assert set(re.findall(r"=(\d+)", lines[5])) == {"0"}
     assert lines[6:8] == ["hello, world"] * 2

@@ -37,7 +37,8 @@ cat ledger
 def run_dying(vm: Vm, cycles: int, modules: str = "tactus", **options):
     """With an RT interrupt, so that level-triggered lines are masked while Linux is stalled."""
     return vm(DYING.format(cycles=cycles), smp=2,
-              modules=f"{modules} rt_speaker mode=slope clock=rtc ledger together=1 patience_ms=100",
+              modules=f"{modules} rt_speaker mode=slope clock=rtc "
+                      "ledger together=1 patience_ms=100",
               qemu=EDU, timeout=300, **options)
 
 
@@ -59,8 +60,8 @@ def test_a_dying_cpu_loses_nothing(vm: Vm, kernel: tuple[str, str]) -> None:
 
 @pytest.mark.slow
 def test_without_the_hand_over_they_are_lost(vm: Vm, tmp_path: Path) -> None:
-    """The control: what was logged stays in the log of the dying CPU, and Linux, which looks into the
-    APIC for it, is not shown the log either. (One of the two would be enough for these.)"""
+    """The control: what was logged stays in the log of the dying CPU, and Linux, which looks into
+    the APIC for it, is not shown the log either. (One of the two would be enough for these.)"""
     modules = mutant.build(tmp_path / "mutant", "no_cpu_dies")
     done = run_dying(vm, 4, modules, check=False)
     assert "No irq handler for vector" in done.console or not balanced(books(done.stdout))

@@ -26,7 +26,8 @@ def words(line: str) -> dict[str, int]:
 
 def test_every_misuse_has_its_errno(vm) -> None:
     done = vm(RESULTS + "cat /sys/kernel/tactus/irqs; grep tactus /proc/interrupts; "
-              "rmmod irq_test; echo ---; grep -c tactus /proc/interrupts; cat /sys/kernel/tactus/irqs",
+              "rmmod irq_test; echo ---; grep -c tactus /proc/interrupts; cat "
+              "/sys/kernel/tactus/irqs",
               modules="tactus irq_test", icount=True)
     results, *rest = done.stdout.splitlines()
     assert words(results) == {
@@ -46,7 +47,8 @@ def test_the_rtc_is_not_taken_if_not_named(vm) -> None:
 
 
 def test_a_line_stays_on_its_cpu(vm) -> None:
-    """Linux cannot finish a move whose interrupts it does not see; afterwards it may move the line."""
+    """Linux cannot finish a move whose interrupts it does not see; afterwards it may move the
+    line."""
     done = vm("cpu() { echo 2 > /proc/irq/$1/smp_affinity; echo $1=$?; }; cpu 5 2>&1; cpu 8 2>&1; "
               "rmmod irq_test; cpu 8; cpu 8",
               modules="tactus irq_test keep=1", smp=2)

@@ -95,8 +95,8 @@ def test_nothing_is_lost(vm: Vm) -> None:
 ], ids=["6.1-one-cpu", "6.1-two-cpus", "6.12-preempt-two-cpus"])
 def test_nothing_is_lost_in_fifty_switches(vm: Vm, kernel: tuple[str, str], smp: int,
                                            append: str) -> None:
-    """10,000 level- and 10,000 edge-triggered interrupts at the least, 50 times on and off; 20 times on
-    two CPUs, with as many interrupts each time."""
+    """10,000 level- and 10,000 edge-triggered interrupts at the least, 50 times on and off; 20
+    times on two CPUs, with as many interrupts each time."""
     cycles = 50 if smp == 1 else 20
     done = vm(SCRIPT.format(cycles=cycles, stay_us=20000), modules="ledger pause_us=300",
               with_modules="tactus", kernel=kernel, smp=smp, icount=True, append=append,
@@ -164,7 +164,8 @@ def test_the_log_alone_is_not_found(vm: Vm, tmp_path: Path) -> None:
 
 def test_the_books_can_disagree() -> None:
     """Of the checks themselves: one more raised, lost or spurious is not balanced."""
-    good = {kind: {"raised": 9, "handled": 9, "lost": 0, "spurious": 0} for kind in ("level", "edge")}
+    good = {kind: {"raised": 9, "handled": 9, "lost": 0, "spurious": 0}
+            for kind in ("level", "edge")}
     assert balanced(good)
     for name in ("raised", "lost", "spurious"):
         assert not balanced({**good, "edge": {**good["edge"], name: good["edge"][name] + 1}})

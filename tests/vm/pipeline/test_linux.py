@@ -68,8 +68,8 @@ def test_time_goes_on_under_load(vm: Vm) -> None:
 
 
 def check_wakes(wakes: dict[str, float], posts: int, lag: int = 1) -> None:
-    """Every post arrived, in the right context, never inside of a section; of those handled, the thread
-    may have `lag` still to see."""
+    """Every post arrived, in the right context, never inside of a section; of those handled, the
+    thread may have `lag` still to see."""
     assert wakes["posts"] >= posts
     # The last one may be on its way while the line is written.
     assert wakes["posts"] - wakes["merged"] - wakes["handled"] in (0, 1)

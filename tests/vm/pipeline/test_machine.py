@@ -16,7 +16,8 @@ from harness.vmrun import Vm, skip_without_chroot
 
 # Each fake, and what the refusal says.
 FAKES = {
-    "hyperv": 'the pipeline was never tried under the hypervisor "TCGTCGTCGTCG" (mode=hosted works)',
+    "hyperv": 'the pipeline was never tried under the hypervisor "TCGTCGTCGTCG" '
+              '(mode=hosted works)',
     "sev": "this is an encrypted guest (SEV-ES or SEV-SNP), which reaches its APIC by exceptions",
     "tdx": "this is an encrypted guest (TDX), which reaches its APIC by exceptions",
     "fred": "this CPU delivers interrupts by FRED, which is not handled yet (boot with fred=off)",
@@ -47,7 +48,8 @@ def test_a_faked_machine(vm: Vm, fake: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kernel", "fake"), [("6.12", "tdx"), ("6.12", "fred"), ("7", "sev"), ("7", "fred")])
+@pytest.mark.parametrize(("kernel", "fake"),
+                         [("6.12", "tdx"), ("6.12", "fred"), ("7", "sev"), ("7", "fred")])
 def test_a_faked_machine_of_today(vm: Vm, kernel: str, fake: str) -> None:
     skip_without_chroot((kernel, "cloud"))
     assert refused(vm, f"modprobe fake_machine as={fake} || exit 4", kernel=kernel) == [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Awkward neighbours: what else rewrites the kernel's text, hooks it, or turns interrupts off, while
-tactus comes, works, and goes. docs: CAVEATS.md says what each costs."""
+"""Awkward neighbours: what else rewrites the kernel's text, hooks it, or turns interrupts off,
+while tactus comes, works, and goes. docs: CAVEATS.md says what each costs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def test_tracers_follow_rt_code(vm: Vm) -> None:
 def test_text_that_cannot_be_decoded(vm: Vm) -> None:
     """A module with such text keeps tactus out, and is kept out by it."""
     done = vm("modprobe tactus && exit 3; ls -d /sys/kernel/tactus && exit 4; rmmod odd; "
-              "modprobe tactus || exit 5; modprobe odd && exit 6; grep odd /proc/modules && exit 7; "
+              "modprobe tactus || exit 5; modprobe odd && exit 6; grep odd /proc/modules && exit "
+              "7; "
               "cat /sys/kernel/tactus/state; dmesg | grep 'cannot decode'",
               modules="odd", with_modules="tactus", icount=True)
     assert done.status == 0, done.stderr

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """NMIs at any moment, that of the switch-over among them, while text is rewritten on two CPUs.
 
-tests/vm/pipeline/modules/storm sends them and rewrites, tests/vm/pipeline/modules/ledger keeps books of the devices'
-interrupts meanwhile. All in virtual time, but for one long test with NMIs from outside. The native control does the same without
+tests/vm/pipeline/modules/storm sends them and rewrites, tests/vm/pipeline/modules/ledger keeps
+books of the devices' interrupts meanwhile. All in virtual time, but for one long test with NMIs
+from outside. The native control does the same without
 tactus: what fails there is not tactus's fault.
 """
 

@@ -45,10 +45,12 @@ def test_stalled_level_line(vm, rt: bool) -> None:
 
 @pytest.mark.slow
 def test_a_vector_in_one_class_with_devices(vm, tmp_path) -> None:
-    """Then the EOI of a level-triggered line that waits is never held: RT's timer would wait, too."""
+    """Then the EOI of a level-triggered line that waits is never held: RT's timer would wait,
+    too."""
     rounds = 10
     done = vm(f"modprobe level; echo {rounds} 500 > /sys/kernel/level/raise; "
-              "cat /sys/kernel/level/raise /sys/kernel/tactus/pipeline; dmesg | grep \"RT's vector\"",
+              "cat /sys/kernel/level/raise /sys/kernel/tactus/pipeline; dmesg | grep \"RT's "
+              "vector\"",
               modules=mutant.build(tmp_path, "class_e"), with_modules="level", icount=True,
               busy=True, qemu="-device edu")
     ledger, _, rest = done.stdout.partition("\n")
@@ -178,7 +180,8 @@ def test_periodic_tick_is_refused(vm) -> None:
     ("timer=sundial", "Invalid argument", "refused: timer=sundial is unknown"),
 ])
 def test_unknown_parameters(vm, parameters: str, errno: str, sentence: str) -> None:
-    done = vm(f"modprobe tactus {parameters} 2>&1; dmesg | grep 'tactus: '; ls -d /sys/kernel/tactus",
+    done = vm(f"modprobe tactus {parameters} 2>&1; dmesg | grep 'tactus: '; ls -d "
+              f"/sys/kernel/tactus",
               with_modules="tactus")
     assert errno in done.stdout
     assert sentence in done.stdout
@@ -189,7 +192,8 @@ slot=$(awk '/ _raw_spin_lock_irq$/ { print $1 }' /proc/kallsyms)
 T=/sys/kernel/tracing
 modprobe tactus || exit 3
 # The first slot of that function: the address behind the symbol's in the sorted list.
-at=$( (echo $slot symbol; awk '$2 == "cli"' /sys/kernel/tactus/slots_list) | sort | grep -A1 symbol | sed -n '2s/ .*//p')
+at=$( (echo $slot symbol; awk '$2 == "cli"' /sys/kernel/tactus/slots_list) | sort |
+    grep -A1 symbol | sed -n '2s/ .*//p')
 rmmod tactus
 echo "p:probe 0x$at" > $T/kprobe_events && echo 1 > $T/events/kprobes/enable || exit 4
 modprobe tactus 2> /dev/null && exit 5
@@ -209,8 +213,8 @@ dmesg | grep 'tactus: '
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", [("6.1", "cloud"), ("6.12", "cloud")], ids="-".join)
 def test_kprobe_on_a_slot(vm, kernel: tuple[str, str]) -> None:
-    """One that is there first: the pipeline is refused. Once it is on, a probe on a slot is refused by
-    the kernel, one elsewhere works; after it, all is as before."""
+    """One that is there first: the pipeline is refused. Once it is on, a probe on a slot is refused
+    by the kernel, one elsewhere works; after it, all is as before."""
     done = vm(PROBE, with_modules="tactus", kernel=kernel)
     assert done.status == 0, f"{done.status}: {done.stdout}{done.stderr}"
     assert "refused: there is a kprobe at _raw_spin_lock_irq" in done.stdout

@@ -76,7 +76,8 @@ def test_the_shared_library(vm, tmp_path: Path) -> None:
     subprocess.run(["make", "-s", "-C", folder, f"BUILD={tmp_path}"], check=True)
     library, program = tmp_path / "libtactus.so.1.0.0", tmp_path / "user_latency"
     subprocess.run(["gcc", "-O2", f"-I{folder}", f"-I{programs.HEADERS}", "-o", program,
-                    programs.source("user_latency") / "user_latency.c", f"-L{tmp_path}", "-ltactus"],
+                    programs.source("user_latency") / "user_latency.c", f"-L{tmp_path}",
+                    "-ltactus"],
                    check=True)
     names = subprocess.run(["nm", "-D", "--defined-only", library], check=True, text=True,
                            stdout=subprocess.PIPE).stdout

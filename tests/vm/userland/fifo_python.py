@@ -243,7 +243,8 @@ def asynchronous() -> None:
     assert ticks > 10  # others ran while it waited
 
 
-CASES = [basics, from_user_space, in_place, structured, after_a_reader, interrupted_write, asynchronous]
+CASES = [basics, from_user_space, in_place, structured, after_a_reader, interrupted_write,
+         asynchronous]
 
 
 def main() -> int:

@@ -13,8 +13,8 @@ from tactus.recording import DATA, END, LOSS, Frame, open_recording
 
 FIELDS = "time_ns:u8,number:u4,late_ns:u4,mv:8i2"
 
-# The FIFO is not there at first; it goes and comes again; then the recorder is held up for longer than the
-# FIFO lasts.
+# The FIFO is not there at first; it goes and comes again; then the recorder is held up for longer
+# than the FIFO lasts.
 SCRIPT = f"""
 mkdir out
 tactus record daq --fields {FIELDS} --into out --rotate-bytes 40000 2> summary &
@@ -51,7 +51,8 @@ class Run:
 @pytest.fixture(scope="module")
 def run(vm_module, tmp_path_factory: pytest.TempPathFactory) -> Run:
     put = guest_python.put(tmp_path_factory.mktemp("python"))
-    done = vm_module(SCRIPT, modules="tactus_core tactus rtfifo", with_modules="rt_daq", icount=True,
+    done = vm_module(SCRIPT, modules="tactus_core tactus rtfifo", with_modules="rt_daq",
+                     icount=True,
                      put=put, get=["/root/out"], timeout=400)
     assert done.status == 0, done.stdout + done.stderr
     files = sorted(Path(done.files, "out").iterdir())

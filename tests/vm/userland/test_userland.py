@@ -64,7 +64,8 @@ def test_uninstall(tmp_path: Path) -> None:
     strange = tmp_path / "usr/bin/strange"
     strange.write_text("")
     subprocess.run([*make, "uninstall-userland"], check=True)
-    assert [path for path in tmp_path.rglob("*") if path.is_file() or path.is_symlink()] == [strange]
+    assert [path for path in tmp_path.rglob("*") if path.is_file()
+            or path.is_symlink()] == [strange]
     module = tmp_path / "lib/modules/1.2.3/updates/tactus/tactus.ko"
     module.parent.mkdir(parents=True)
     module.write_text("")
@@ -74,7 +75,8 @@ def test_uninstall(tmp_path: Path) -> None:
 
 def test_install(tmp_path: Path) -> None:
     """All of user space, in place and at work."""
-    subprocess.run(["make", "-s", "-C", TOP, "install-userland", f"DESTDIR={tmp_path}", "PREFIX=/usr"],
+    subprocess.run(["make", "-s", "-C", TOP, "install-userland", f"DESTDIR={tmp_path}",
+                    "PREFIX=/usr"],
                    check=True)
     said = subprocess.run([tmp_path / "usr/bin/tactus", "--version"], check=True, text=True,
                           capture_output=True).stdout
@@ -85,19 +87,24 @@ def test_install(tmp_path: Path) -> None:
     unit = (tmp_path / "usr/lib/systemd/system/tactus-record@.service").read_text()
     command = re.search(r"^ExecStart=(\S+) (\w+)", unit, re.M)
     assert command and (tmp_path / command[1].lstrip("/")).is_file()
-    assert "--into" in subprocess.run([tmp_path / "usr/bin/tactus", command[2], "--help"], text=True,
+    assert "--into" in subprocess.run([tmp_path / "usr/bin/tactus", command[2], "--help"],
+                                      text=True,
                                       capture_output=True, check=True).stdout
     experiments = sorted((tmp_path / "usr/share/tactus/experiments").iterdir())
     path = f"{tmp_path}/usr/bin:{os.environ['PATH']}"
-    checked = subprocess.run([tmp_path / "usr/bin/tactus", "tap", "--check", *experiments], text=True,
+    checked = subprocess.run([tmp_path / "usr/bin/tactus", "tap", "--check", *experiments],
+                             text=True,
                              capture_output=True, check=True, env=os.environ | {"PATH": path})
     assert checked.stdout.count(": right:") == len(experiments) == 8
     prefix = f"-I{tmp_path}/usr/include"
-    subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", prefix, "-fsyntax-only", "-x", "c++", "-"],
-                   input=b"#include <tactus/rtf.h>\nint main() { return rtf_flush(0); }\n", check=True)
+    subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", prefix, "-fsyntax-only", "-x", "c++",
+                    "-"],
+                   input=b"#include <tactus/rtf.h>\nint main() { return rtf_flush(0); }\n",
+                   check=True)
 
 
-@pytest.mark.parametrize("page", sorted((TOP / "userland/man").glob("*.[1-8]")), ids=lambda p: p.name)
+@pytest.mark.parametrize("page", sorted((TOP / "userland/man").glob("*.[1-8]")),
+                         ids=lambda p: p.name)
 def test_manual_pages_are_well_formed(page: Path) -> None:
     done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", page], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Finds the QEMU of a run: the machine's own, or a newer one of the distribution's backports.
 
-Several CPUs in virtual time take QEMU 10: with 7.2 the clock stands still when the second CPU comes.
-Where the installed one is older, the newest of the release's backports is unpacked in the cache,
-beside the kernels and as they are: looked up, never written down, never installed.
+Several CPUs in virtual time take QEMU 10: with 7.2 the clock stands still when the second CPU
+comes. Where the installed one is older, the newest of the release's backports is unpacked in the
+cache, beside the kernels and as they are: looked up, never written down, never installed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ SMP_ICOUNT = (10, 0)
 
 @dataclass(frozen=True)
 class Emulator:
-    """One QEMU: its program, and what its command line and surroundings take beside the run's own."""
+    """One QEMU: its program, and what its command line and surroundings take beside the run's
+    own."""
 
     program: str
     version: tuple[int, int]
@@ -84,7 +85,8 @@ def _cached() -> Emulator | None:
 
 
 def _closure(apt: Apt) -> list[Package]:
-    """The package with all that it depends on and that the same suite has; the rest is installed."""
+    """The package with all that it depends on and that the same suite has; the rest is
+    installed."""
     found: dict[str, Package] = {}
     known = set(apt.names(""))
     names = {PACKAGE}

@@ -76,12 +76,13 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
         f"printk.devkmsg=on cryptomgr.notests no_timer_check cpu_init_udelay=0 "
         f"{_delay(job)}{job.append}"
     ).strip()
-    # QEMU up to 7.2 leaves rubbish in the flags after cmpxchg16b, which the kernel's allocator uses:
-    # an interrupt there saves it, and Linux, with or without us, gets a set NT, VM or DF back. The
-    # figures are taken with the instruction, as on real machines.
+    # QEMU up to 7.2 leaves rubbish in the flags after cmpxchg16b, which the kernel's allocator
+    # uses: an interrupt there saves it, and Linux, with or without us, gets a set NT, VM or DF
+    # back. The figures are taken with the instruction, as on real machines.
     cpu = "max" if job.icount else "max,-cx16"
     args = [
-        qemu.program, *qemu.args, "-machine", "pc", "-cpu", cpu, "-smp", str(job.smp), "-m", job.memory,
+        qemu.program, *qemu.args, "-machine", "pc", "-cpu", cpu, "-smp", str(job.smp), "-m",
+        job.memory,
         # Tells a triple fault from a reset that the guest asked for.
         "-nodefaults", "-display", "none", "-no-reboot", "-d", "cpu_reset",
         "-chardev", f"file,id=console,path={log}", "-serial", "chardev:console",
@@ -312,7 +313,7 @@ def run(job: Job, image: bytes) -> int:
                 env=os.environ | program.env,
                 stdin=subprocess.DEVNULL, stdout=files["said"], stderr=files["said"],
                 pass_fds=(channel.handle, monitor.handle, files["initrd"], files["console"]),
-                start_new_session=True, preexec_fn=_die_with_parent,
+                start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 (calls prctl alone)
             )
         except OSError as error:
             raise BenchError(f"{program.program}: {error.strerror}") from None

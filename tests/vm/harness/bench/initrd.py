@@ -24,7 +24,8 @@ class Cpio:
         self._known: set[str] = set()
         self._inode = 0
 
-    def _entry(self, name: str, mode: int, data: bytes = b"", rdev: tuple[int, int] = (0, 0)) -> None:
+    def _entry(self, name: str, mode: int, data: bytes = b"",
+               rdev: tuple[int, int] = (0, 0)) -> None:
         self._inode += 1
         raw = name.encode()
         fields = (self._inode, mode, 0, 0, 1, 0, len(data), 0, 0, *rdev, len(raw) + 1, 0)

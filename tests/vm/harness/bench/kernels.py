@@ -27,7 +27,8 @@ FLAVOURS = {"cloud": "-cloud", "generic": "", "rt": "-rt"}
 SUITES = {"6.1": "bookworm", "6.12": "bookworm", "6.12+deb13": "trixie", "7": "trixie-backports"}
 DEFAULT = "6.1"
 LOCAL = "local"
-# Kernels of our own with checkers in them, built by tests/vm/harness/ownkernel.py; they have no flavours.
+# Kernels of our own with checkers in them, built by tests/vm/harness/ownkernel.py; they have no
+# flavours.
 OWN = ("debug", "kcsan")
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds QEMU's plug-in that moves the turns between CPUs (schedule.c), once for each of its versions."""
+"""Builds QEMU's plug-in that moves the turns between CPUs (schedule.c), once for each of its
+versions."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def plugin() -> Path:
     with locked(built.with_name(".schedule.lock")):
         if not built.exists():
             scratch = built.with_name(f"{built.name}.{os.getpid()}")
-            output_of([compiler, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC",
+            output_of([compiler, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-shared",
+                       "-fPIC",
                        "-fvisibility=hidden", "-o", str(scratch), str(SOURCE)],
                       "building the plug-in for --schedule")
             scratch.rename(built)

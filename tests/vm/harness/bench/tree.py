@@ -247,7 +247,8 @@ def build_folder(kernel: Kernel, folder: Path, layer: str = "",
     with locked(build_dir() / ".folder.lock"), unchanging(kernel):
         status, text = _make(kernel, folder.resolve(), extra)
     if status:
-        raise BenchError(f"{folder} does not build for {kernel.release}:\n{_complaints(text, folder)}"
+        raise BenchError(f"{folder} does not build for "
+                         f"{kernel.release}:\n{_complaints(text, folder)}"
                          f"{_advice(text)}")
     for line in text.splitlines():
         if "warning:" in line:

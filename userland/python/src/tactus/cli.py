@@ -15,7 +15,6 @@ from tactus import commands
 from tactus.errors import ToolError
 from tactus.machine import Machine
 
-
 INTERRUPTED = 130  # exit status: by ^C, before there was anything to end in order
 
 

@@ -288,7 +288,8 @@ class Reader:
         self._from = (self._from + items * self._item) % (1 << 32)
 
     def __iter__(self) -> Iterator[Any]:
-        """All there is, batch by batch; one is consumed when the next is asked for. Ends with the FIFO."""
+        """All there is, batch by batch; one is consumed when the next is asked for. Ends with the
+        FIFO."""
         while True:
             view = self.view()
             if not len(view):

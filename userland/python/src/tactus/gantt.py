@@ -82,7 +82,8 @@ def draw(charts: Sequence[Chart], until: int) -> str:
                                  f'fill="none" stroke="{INK}"/>')
             for task, deadline, _ in chart.misses:
                 if task == n:
-                    parts.append(f'<path class="miss" d="M{x(deadline) - 4:.2f} {y - 2}l8 8m0 -8l-8 8" '
+                    parts.append(f'<path class="miss" d="M{x(deadline) - 4:.2f} {y - 2}l8 8m0 '
+                                 f'-8l-8 8" '
                                  f'stroke="{LATE}" stroke-width="2"/>')
         top = bottom + GAP
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" '

@@ -132,7 +132,8 @@ def kernel(facts: Facts) -> Iterator[Finding]:
         yield Finding("blocks", "config", "KVM is built in, so its text cannot be left alone",
                       "use a kernel with KVM as a module")
     if config.get("LOCKDEP") == "y" or config.get("KASAN") == "y":
-        yield Finding("advice", "config", "a debug kernel: its own checks cost far more than RT code")
+        yield Finding("advice", "config",
+                      "a debug kernel: its own checks cost far more than RT code")
 
 
 def firmware(facts: Facts) -> Iterator[Finding]:
@@ -154,7 +155,8 @@ def modules(facts: Facts) -> Iterator[Finding]:
         yield Finding("advice", "modules", "not built for this kernel; its headers are here",
                       "dkms autoinstall, or make && make install")
     else:
-        yield Finding("advice", "modules", "not built for this kernel, and no headers to build with",
+        yield Finding("advice", "modules",
+                      "not built for this kernel, and no headers to build with",
                       f"apt install linux-headers-{facts.release}")
     loaded = facts.machine.modules()
     for name in sorted(set(loaded) & set(NEIGHBOURS)):

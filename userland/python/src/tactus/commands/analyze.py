@@ -59,7 +59,8 @@ def live_tasks(machine: Machine, cpu: int) -> tuple[list[Task], float]:
         rows = sysfs.parse_table((folder / "timing").read_text())
         share = float((machine.root / PARAMETERS.lstrip("/") / "linux_share").read_text())
     except OSError as problem:
-        raise ToolError(f"tactus is not loaded, or says nothing of its tasks: {problem}") from problem
+        raise ToolError(
+                f"tactus is not loaded, or says nothing of its tasks: {problem}") from problem
     tasks = []
     for row in rows:
         period, budget = int(row["period_ns"]), int(row["budget_ns"]) or int(row["max_exec_ns"])
@@ -90,7 +91,8 @@ def sentence(policy: PolicyResult, tasks: Sequence[Task]) -> str:
         return (f"does not fit: {name} would answer within {time(policy.figure)}, its deadline is "
                 f"{time(policy.limit)}")
     if policy.verdict == "demand":
-        return (f"does not fit: {time(policy.figure)} are due within {time(policy.limit)}, a deadline "
+        return (f"does not fit: {time(policy.figure)} are due within {time(policy.limit)}, a "
+                f"deadline "
                 f"of {name}")
     return "was not decided: too many steps"
 

@@ -22,7 +22,8 @@ HELP = "check this machine before loading"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object, for programs")
     parser.add_argument("--seconds", type=float, default=0.0, metavar="S",
-                        help="also count SMIs and search for gaps for so long (root; for example 10)")
+                        help="also count SMIs and search for gaps for so long (root; for example "
+                             "10)")
     parser.add_argument("--quiet", action="store_true", help="leave out what is fine")
 
 

@@ -39,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-us", type=float, metavar="US",
                         help="exit status 3 if a release was later, or missed")
     parser.add_argument("--stop-on", type=float, metavar="US",
-                        help="stop at once when a release was later; the events stay for tactus trace")
+                        help="stop at once when a release was later; the events stay for tactus "
+                             "trace")
     parser.add_argument("--format", choices=sorted(FORMATS), default="bars",
                         help="of the histogram (default bars)")
     parser.add_argument("--dir", type=Path, metavar="DIR",
@@ -57,7 +58,8 @@ def start(args: argparse.Namespace, machine: Machine) -> bool:
     if not machine.is_root():
         raise ToolError(f"loading {MODULE} needs root: try sudo tactus latency")
     modules.insert(machine, MODULE, args.dir, [
-        f"period_us={args.period_us}", f"cpu={args.cpu}", f"mode={'tick' if args.tick else 'task'}"])
+        f"period_us={args.period_us}", f"cpu={args.cpu}",
+        f"mode={'tick' if args.tick else 'task'}"])
     return True
 
 

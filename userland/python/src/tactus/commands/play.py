@@ -43,7 +43,8 @@ STOPPED = 130
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="what sox or ffmpeg can read")
-    parser.add_argument("--mode", choices=MODES, help="how the speaker is driven (default: as it is)")
+    parser.add_argument("--mode", choices=MODES,
+                        help="how the speaker is driven (default: as it is)")
     parser.add_argument("--volume", type=int, metavar="PERCENT",
                         help="0 to 400 (default: as it is)")
     parser.add_argument("--json", action="store_true", help="one JSON object, for programs")
@@ -75,7 +76,8 @@ class Result:
             how += f", {self.levels} levels"
         length = "" if self.seconds is None else f", {self.seconds:.1f} s"
         late = f"latest {self.late_max_ns} ns, " if self.clock == "task" else ""
-        return (f"{self.file}{' (stopped)' if self.stopped else ''}{length}: {how}; {late}intervals "
+        return (f"{self.file}{' (stopped)' if self.stopped else ''}{length}: {how}; "
+                f"{late}intervals "
                 f"{self.interval_min_ns} to {self.interval_max_ns} ns (off by up to "
                 f"{self.interval_max_dev_ns}), {self.underruns} underruns, {self.missed} missed")
 
@@ -122,7 +124,8 @@ class Driver:
             for name, old in reversed(before):
                 self.set(name, old)
 
-    def result(self, file: Path, seconds: float | None, stopped: bool, now: dict[str, str]) -> Result:
+    def result(self, file: Path, seconds: float | None, stopped: bool,
+               now: dict[str, str]) -> Result:
         counted = [field.name for field in dataclasses.fields(Result)[7:]]
         return Result(str(file), stopped, seconds, now.get("mode", "?"), now.get("clock", "?"),
                       int(now.get("period_ns", 0)), int(now.get("levels", 0)),
@@ -205,7 +208,8 @@ def progress(file: Path, seconds: float | None) -> Iterator[Callable[[float], No
     if not rich:
         yield lambda _played: None
         return
-    bar = Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.1f} s"),
+    bar = Progress(TextColumn("{task.description}"), BarColumn(),
+                   TextColumn("{task.completed:.1f} s"),
                    TimeRemainingColumn(), console=Console(stderr=True), transient=True)
     with bar:
         task = bar.add_task(file.name, total=seconds)

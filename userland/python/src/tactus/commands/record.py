@@ -61,7 +61,7 @@ class Output:
 
     def _open(self) -> IO[bytes]:
         suffix = SUFFIX[self._args.format]
-        file = (self._args.into / f"{self._name}.{self._next:06}.{suffix}").open("xb")
+        file: IO[bytes] = (self._args.into / f"{self._name}.{self._next:06}.{suffix}").open("xb")
         self._next += 1
         if self._args.format == "csv":
             file.write((",".join(self._args.fields.columns) + "\n").encode())

@@ -42,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--discard", action="store_true",
                         help="forget records that nobody has read")
     parser.add_argument("--quiet", action="store_true", help="show nothing while it runs")
-    parser.add_argument("--json", action="store_true", help="the certificate as a JSON object; with --check an array, one object a file")
+    parser.add_argument("--json", action="store_true", help="the certificate as a JSON object; "
+                                                            "with --check an array, one object a "
+                                                            "file")
 
 
 def look_at(path: Path) -> dict[str, Any]:
@@ -96,6 +98,7 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
         with Stopper(loop) as stopper:
             file, first = (session.take_over(machine, loop, stopper, args.out)
                            if experiment is None else
-                           session.begin(machine, loop, stopper, experiment, args.out, args.discard))
+                           session.begin(machine, loop, stopper, experiment, args.out,
+                                         args.discard))
             session.watch(loop, stopper, file, first, args.quiet)
         return session.finish(file, args.out, loop.port_stats(), args.json)

@@ -25,7 +25,8 @@ HISTORY = 24
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--interval", type=float, default=1.0, metavar="S",
                         help="seconds between two looks, 0.1 to 60 (default 1)")
-    parser.add_argument("--count", type=int, default=0, metavar="N", help="so many looks; 0: until ^C")
+    parser.add_argument("--count", type=int, default=0, metavar="N",
+                        help="so many looks; 0: until ^C")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
 
 

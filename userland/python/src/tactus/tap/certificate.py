@@ -52,7 +52,8 @@ def human(told: dict[str, Any]) -> str:
     lines = [f"Certificate of {told['trial']}: ended by {told['ended_by']} after {seconds:.3f} s",
              f"kernel {told['kernel'] or 'unknown'}, mode {told['mode'] or 'unknown'}, "
              f"port {told['port'] or 'unknown'}",
-             f"loop: {count('passes')} passes, gap between passes mean {_us(figures, 'gap_mean_ns')}, "
+             f"loop: {count('passes')} passes, gap between passes mean "
+             f"{_us(figures, 'gap_mean_ns')}, "
              f"max {_us(figures, 'gap_max_ns')}",
              f"output: {count('outputs')} messages, lateness mean {_us(figures, 'late_mean_ns')}, "
              f"worst {_us(figures, 'late_max_ns')}; longest wait for the wire "

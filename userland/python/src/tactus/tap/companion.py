@@ -27,8 +27,7 @@ from tactus.machine import Machine
 from tactus.tap import certificate, exports
 from tactus.tap.experiment import Experiment
 from tactus.tap.live import Progress, View
-from tactus.tap.records import (FIFO_COMMANDS, FIFO_EVENTS, RECORD, Command, Kind, Op, Record,
-                                unpack)
+from tactus.tap.records import FIFO_COMMANDS, FIFO_EVENTS, RECORD, Command, Kind, Op, Record, unpack
 from tactus.tap.trial import About, Trial, TrialFile, read_trial
 
 CHUNK_RECORDS = 1024
@@ -132,7 +131,8 @@ class Loop:
 
 
 class Stopper:
-    """Ends the trial when a signal asks for it: the first time by the loop, the second by leaving it.
+    """Ends the trial when a signal asks for it: the first time by the loop, the second by leaving
+    it.
 
     A context manager: SIGINT and SIGTERM are its own meanwhile.
     """

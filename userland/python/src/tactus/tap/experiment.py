@@ -42,7 +42,8 @@ def _ms(ns: int) -> int | float:
 
 
 def read_experiment(path: Path) -> Experiment:
-    """Check a file and understand it; a ToolError has the complaints, with file, line and column."""
+    """Check a file and understand it; a ToolError has the complaints, with file, line and
+    column."""
     said = tapfile.read(path)
     described: Any = tapfile.describe()
     rows = described["parameters"]

@@ -46,14 +46,16 @@ def text(trial: Trial) -> str:
     Lines with a # come first: what was asked for, and the experiment's file.
     """
     about = trial.about
-    lines = ["# Tactus tap loop, one line an event; times in ms since the start; NA: does not apply"]
+    lines = ["# Tactus tap loop, one line an event; times in ms since the start; "
+             "NA: does not apply"]
     lines += [f"# {name}: {value}" for name, value in (
         ("task", about.task), ("run", about.run), ("began_ns", about.began_ns),
         ("kernel", about.kernel), ("mode", about.mode), ("port", about.port),
         ("ended by", trial.reason)) if value != ""]
     lines += [f"# config: {line}" for line in about.source.splitlines()]
-    lines.append("\t".join(("time_ms", "class", "direction", "message", "channel", "note", "velocity",
-                            "number", "scheduled_ms", "wire_ms", "sequence", "source")))
+    names = ("time_ms", "class", "direction", "message", "channel", "note", "velocity", "number",
+             "scheduled_ms", "wire_ms", "sequence", "source")
+    lines.append("\t".join(names))
     for record in trial.of(*MESSAGES, Kind.TRIGGERED):
         bits = record.message
         channel = str((bits[0] & 15) + 1) if bits and bits[0] < 0xF0 else NA
@@ -107,7 +109,8 @@ def notes(trial: Trial) -> list[Note]:
 COLUMNS: dict[str, dict[str, object]] = {
     "onset": {"Description": "When it came in, or was handed to the port; since the start of the "
                              "trial", "Units": "s"},
-    "duration": {"Description": "To the release of the same note; 0 of what is no note", "Units": "s"},
+    "duration": {"Description": "To the release of the same note; 0 of what is no note",
+                 "Units": "s"},
     "trial_type": {"Description": "What it belongs to", "Levels": {
         "keystroke": "A key of the participant's", "input": "Another message that came in",
         "feedback": "Sent in answer to a keystroke", "feedback2": "The second answer",
@@ -192,7 +195,8 @@ def midi(trial: Trial) -> bytes | None:
     """A Standard MIDI File, format 1: the tempo, then a track for each class that has messages.
 
     A tick is a whole number of us; a message is at the tick nearest to its actual time, in exact
-    order. System messages are left out: a file cannot hold them as they were. None: there is no mido.
+    order. System messages are left out: a file cannot hold them as they were. None: there is no
+    mido.
     """
     try:
         import mido

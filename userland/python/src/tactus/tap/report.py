@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the taps of a trial were like: from its events.tsv to figures and a picture. Times in seconds."""
+"""What the taps of a trial were like: from its events.tsv to figures and a picture. Times in
+seconds."""
 from __future__ import annotations
 
 import csv
@@ -225,7 +226,8 @@ def draw(reports: Sequence[Report], path: Path) -> None:
             right.plot(series[:-1], series[1:], ".", markersize=3, label=part.name)
             for stream in part.asynchronies:
                 pairs = timing.asynchronies(part.taps, report.events.tones[stream])
-                middle.plot([part.taps[n] for n, _ in pairs], [1000 * off for _, off in pairs], ".-",
+                middle.plot([part.taps[n] for n, _ in pairs], [1000 * off for _, off in pairs],
+                            ".-",
                             linewidth=0.6, markersize=3, label=f"to the {stream}")
         left.set(title=report.name, xlabel="s", ylabel="interval, ms")
         middle.set(title="asynchrony: negative, the tap was first", xlabel="s", ylabel="ms")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A companion's work from beginning to end: begin or take over a trial, follow it, write its files."""
+"""A companion's work from beginning to end: begin or take over a trial, follow it, write its
+files."""
 from __future__ import annotations
 
 import json
@@ -13,8 +14,7 @@ from tactus import sysfs
 from tactus.errors import ToolError
 from tactus.machine import Machine
 from tactus.tap import certificate, live
-from tactus.tap.companion import (Loop, Stopper, follow, next_run, start, unfinished,
-                                  write_files)
+from tactus.tap.companion import Loop, Stopper, follow, next_run, start, unfinished, write_files
 from tactus.tap.experiment import Experiment
 from tactus.tap.records import Kind, Record
 from tactus.tap.trial import About, TrialFile, read_trial

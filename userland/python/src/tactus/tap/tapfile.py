@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A trial's parameter file, read by the tap loop's own code (examples/tap/host, docs/tap-language.md)."""
+"""A trial's parameter file, read by the tap loop's own code (examples/tap/host,
+docs/tap-language.md)."""
 from __future__ import annotations
 
 import json

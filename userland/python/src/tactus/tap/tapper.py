@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A simulated tapper, number for number that of examples/tap/tapper/tapper.h, where the model is told.
+"""A simulated tapper, number for number that of examples/tap/tapper/tapper.h, where the model is
+told.
 
 All times are whole ns of one clock of the user's.
 """

@@ -99,7 +99,6 @@ def asynchronies(taps: Sequence[float], tones: Sequence[float]) -> list[tuple[in
     Both are sorted. A tap farther than half the distance to the neighbouring tone belongs to
     that one; before the first and after the last tone the distance inside counts.
     """
-    found: list[tuple[int, float]] = []
     best: dict[int, tuple[float, int]] = {}
     at = 0
     for index, tap in enumerate(taps):
@@ -113,8 +112,7 @@ def asynchronies(taps: Sequence[float], tones: Sequence[float]) -> list[tuple[in
             continue
         if at not in best or abs(off) < abs(best[at][0]):
             best[at] = (off, index)
-    found = sorted((index, off) for off, index in best.values())
-    return found
+    return sorted((index, off) for off, index in best.values())
 
 
 def usual(values: Sequence[float]) -> list[bool]:
@@ -139,7 +137,8 @@ def longest_run(values: Sequence[float]) -> tuple[int, int]:
 
 
 def _neighbours(values: Sequence[float]) -> list[float]:
-    """The sum of each value's neighbours: the product with the matrix L of ones beside the diagonal."""
+    """The sum of each value's neighbours: the product with the matrix L of ones beside the
+    diagonal."""
     padded = [0.0, *values, 0.0]
     return [before + after for before, after in zip(padded, padded[2:], strict=False)]
 
@@ -153,7 +152,8 @@ def _trend(count: int) -> list[list[float]]:
 
 
 def wing_kristofferson(series: Sequence[float]) -> Decomposition | None:
-    """The two variances behind a series of intervals, with a straight trend taken out; None: too short.
+    """The two variances behind a series of intervals, with a straight trend taken out; None: too
+    short.
 
     Taking out a trend biases the sample's autocovariances, in short series by several per cent:
     with Q the projection that takes it out, they are quadratic forms of the intervals whose

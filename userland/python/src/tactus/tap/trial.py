@@ -2,8 +2,8 @@
 """One trial: what was asked for and what the loop said; and its file of records on the disk.
 
 The companion appends to that file as records come, so that a companion that takes over has what
-the one before it had got. It is a self-describing recording (tactus.recording) whose first line also
-holds the trial's `about`.
+the one before it had got. It is a self-describing recording (tactus.recording) whose first line
+also holds the trial's `about`.
 """
 from __future__ import annotations
 
