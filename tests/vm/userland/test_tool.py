@@ -75,7 +75,7 @@ def test_load(steps: dict[str, Step]) -> None:
 def test_status(steps: dict[str, Step]) -> None:
     assert steps["a user"].status == 0
     assert steps["status"].status == 0
-    assert steps["status"].said.startswith("tactus is active on ")
+    assert steps["status"].said.startswith("OK: tactus is active on ")
     told = json.loads(steps["json"].said)
     assert told["state"] == "active"
     assert told["mode"] == "pipeline"
