@@ -60,7 +60,10 @@ uninstall:
 # for the commands' own use (`pip install userland/python` for yours). tools/userland has the list.
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
-export PREFIX DESTDIR LIBDIR
+# For these alone: what a test installs from within `make test` goes where the test says.
+install-userland uninstall-userland userland: export PREFIX := $(PREFIX)
+install-userland uninstall-userland userland: export LIBDIR := $(LIBDIR)
+install-userland uninstall-userland userland: export DESTDIR := $(DESTDIR)
 install-userland: userland
 	@tools/userland install
 

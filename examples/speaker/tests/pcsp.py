@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import playing
-from harness import VM, programs
+from harness import EXACT_TIMERS, VM, programs
 from measure import figures, lateness
 from model import pit, quality
 from model.porttrace import Capture, TraceError, Write
@@ -86,8 +86,10 @@ def timed(writes: Sequence[Write], calls_ns: Sequence[int]) -> list[pit.TimedWri
 
 def _script(condition: lateness.Condition, seconds: float) -> str:
     load = playing._load_command(condition, seconds)
-    return f"""
+    # The driver refuses to load while Linux's timers go by the jiffy.
+    return EXACT_TIMERS + f"""
 set -e
+modprobe snd_pcsp
 modprobe stamp_calls symbol=pcsp_do_timer
 {f"{load} > /tmp/load & load=$!; sleep 0.1" if load else "load="}
 ./pcm_play --period {_PERIOD_FRAMES} /dev/snd/pcmC0D0p u8 {FRAME_HZ} /root/frames
@@ -109,7 +111,7 @@ def play(sound: Path, condition: lateness.Condition, *, out: Path, seconds: floa
                f"--timeout={timeout_s:g}", f"--log={out / 'console.log'}"]
     command += [f"--put={out / 'frames'}:/root/frames", f"--put={programs.build('pcm_play')}"]
     command += [f"--put={programs.build('load')}", f"--get=/tmp/calls:{out / 'calls'}"]
-    command += [f"--modules={figures.RAM_DISK} hog snd_pcsp", "--with-modules=stamp_calls"]
+    command += [f"--modules={figures.RAM_DISK} hog", "--with-modules=snd_pcsp stamp_calls"]
     with Capture(out / "ports.txt") as capture:
         qemu = f"{figures.UART} {shlex.join(capture.qemu_arguments)}"
         command += [f"--qemu={qemu}", "--", _script(condition, room_s)]
