@@ -29,6 +29,7 @@
 #include "pipeline/x86/hotplug.h"
 #include "pipeline/x86/idle.h"
 #include "pipeline/x86/client.h"
+#include "pipeline/x86/irq/lapic.h"
 #include "pipeline/x86/irq/lines.h"
 #include "pipeline/x86/machine.h"
 #include "pipeline/x86/patch/nmigate.h"
@@ -164,6 +165,7 @@ static const struct step {
 	{ pl_patchers_find, .looks = true },
 	{ pl_ring3_find, .looks = true },
 	{ check_ticks, .looks = true },
+	{ pl_lapic_find_rate, .looks = true },
 	{ find_kernel, pl_texts_forget, .locked = true, .looks = true },
 	{ pl_oneshot_own, pl_oneshot_forget },
 	{ pl_nmi_gate_init, pl_nmi_gate_exit },

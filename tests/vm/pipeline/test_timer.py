@@ -70,6 +70,26 @@ def test_refused_where_it_cannot_be(vm, timer: str) -> None:
     assert done.status != 0
 
 
+def test_a_count_downs_rate_is_measured_anew(vm) -> None:
+    """Linux measured the APIC's timer by a TSC that it took for half a per cent faster than it is,
+    and refined the TSC's rate only: by Linux's figure a wait of 1 ms ends up to 10 us late."""
+    done = vm("sleep 0.3; cat /proc/rt_latency/summary; dmesg | grep 'APIC.s timer runs'",
+              modules="tactus rt_latency mode=tick", append="tsc_early_khz=1005000",
+              icount=True, busy=True)
+    summary, said = done.stdout.splitlines()
+    assert int(re.search(r"max_ns=(\d+)", summary)[1]) < LIMIT_NS["tick"]
+    assert -5010 < int(re.search(r"runs (-\d+) ppm off", said)[1]) < -4940
+
+
+def test_a_count_down_unlike_linuxs_is_refused(vm) -> None:
+    """Linux's figure is faked, 3 % above what is measured."""
+    done = vm("modprobe fake_machine as=lapic && modprobe tactus; dmesg | grep 'tactus: '; "
+              "ls -d /sys/kernel/tactus", with_modules="tactus fake_machine", icount=True)
+    assert re.search(r"refused: the APIC's timer runs -291\d\d ppm off the rate that Linux has for "
+                     "it; nothing was changed", done.stdout)
+    assert done.status != 0
+
+
 def test_an_idle_isolated_cpu(vm) -> None:
     """Linux masks the timer of a nohz_full CPU that idles; it is unmasked when it is taken, and
     Linux's timers come again when it has been given back."""

@@ -2,12 +2,22 @@
 /*
  * The local APIC's timer. Linux has chosen its mode and set it up; here only the moment
  * of the interrupt and its vector are written.
+ *
+ * A count-down's rate is measured anew. Linux measured it once, early at boot, against the rate
+ * that it believed the TSC to have then; the TSC's is refined later, and the timer's is not. RT's
+ * clock is the TSC, and each wait would be off by the difference.
  */
 #include <linux/clockchips.h>
+#include <linux/hrtimer.h>
 #include <linux/math64.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
 #include <asm/apic.h>
+#include "compat/hrtimer.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/x86/irq/count_rate.h"
 #include "pipeline/x86/irq/deadline.h"
 #include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lapic.h"
@@ -16,17 +26,22 @@
 /* Well inside 32 bits of timer ticks. */
 #define COUNT_LONGEST_NS (1ULL << 30)
 
+#define STRETCHES 33
+#define STRETCH_NS 500000
+#define STRETCH_TRIES (8 * STRETCHES)
+#define EDGE_NS 100000		/* a count lasts for less: 128 of a bus clock of 2 MHz */
+#define LINUX_PPM 20000		/* that Linux's figure may be off; it accepts 1 % for the TSC's */
+
 static struct clock_event_device __percpu *events;
 static bool by_deadline;
+static u64 rate;	/* of the count-down; one for all CPUs, as to Linux */
 
 /* ---- a count-down ---- */
 
 static void count_arm(u64 wait_ns)
 {
-	const struct clock_event_device *dev = this_cpu_ptr(events);
-
 	/* Rounded up: an interrupt that comes early would only have to be armed again. */
-	pl_apic->write(APIC_TMICT, (u32)((wait_ns * dev->mult) >> dev->shift) + 1);
+	pl_apic->write(APIC_TMICT, (u32)(wait_ns * rate >> PL_RATE_SHIFT) + 1);
 }
 
 static void count_disarm(void)
@@ -36,12 +51,103 @@ static void count_disarm(void)
 
 static u64 count_left_ns(void)
 {
-	const struct clock_event_device *dev = this_cpu_ptr(events);
-
-	return div_u64((u64)pl_apic->read(APIC_TMCCT) << dev->shift, dev->mult);
+	return ((u64)pl_apic->read(APIC_TMCCT) << PL_RATE_SHIFT) / rate;
 }
 
 static const struct pl_shot count_shot = { "lapic", COUNT_LONGEST_NS, count_arm, count_disarm };
+
+/* ---- the count-down's rate. Context: Linux process, pre-emption off. ---- */
+
+struct edge {
+	u64 ns;		/* of pl_tsc_clock() */
+	u32 count, start;
+};
+
+/* Wait until the count changes: with slow counts that is known far better than the count is. */
+static bool find_edge(struct edge *edge)
+{
+	unsigned long flags = pl_hard_save();
+	u64 end = pl_tsc_clock() + EDGE_NS;
+	u32 before = pl_apic->read(APIC_TMCCT);
+
+	do {
+		edge->ns = pl_tsc_clock();
+		edge->count = pl_apic->read(APIC_TMCCT);
+	} while (before && edge->count == before && edge->ns < end);
+	edge->start = pl_apic->read(APIC_TMICT);
+	pl_hard_restore(flags);
+	return edge->count && edge->count < before;
+}
+
+/* Return: the rate over one stretch of time; 0 if the timer ended or was started anew in it. */
+static u64 stretch(void)
+{
+	struct edge first, last;
+
+	if (!find_edge(&first))
+		return 0;
+	while (pl_tsc_clock() - first.ns < STRETCH_NS)
+		cpu_relax();
+	if (!find_edge(&last) || last.start != first.start || last.count >= first.count)
+		return 0;
+	return pl_rate(first.count - last.count, last.ns - first.ns);
+}
+
+static enum hrtimer_restart never(struct hrtimer *timer)
+{
+	return HRTIMER_NORESTART;
+}
+
+/* As stretch(), while Linux has something to count down for: it may have stopped its tick. */
+static u64 counting_stretch(void)
+{
+	struct hrtimer timer;
+	u64 found;
+
+	compat_hrtimer_setup(&timer, never, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	preempt_disable();
+	hrtimer_start(&timer, ns_to_ktime(8 * STRETCH_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	found = stretch();
+	hrtimer_cancel(&timer);
+	preempt_enable();
+	return found;
+}
+
+static u64 measured_rate(void)
+{
+	unsigned int count = 0;
+	u64 rates[STRETCHES];
+
+	for (unsigned int tries = 0; tries < STRETCH_TRIES && count < STRETCHES; tries++) {
+		rates[count] = counting_stretch();
+		count += rates[count] != 0;
+		cond_resched();
+	}
+	return count == STRETCHES ? pl_rate_median(rates, count) : 0;
+}
+
+int pl_lapic_find_rate(void)
+{
+	const struct clock_event_device *dev = raw_cpu_ptr(events);
+	u64 by_linux = ((u64)dev->mult << PL_RATE_SHIFT) >> dev->shift;
+	s64 ppm;
+
+	if (by_deadline)
+		return 0;
+	rate = measured_rate();
+	if (!rate) {
+		pr_warn("the APIC timer's rate cannot be measured (a busy hypervisor?): Linux's figure is used\n");
+		rate = by_linux;
+	}
+	ppm = pl_rate_differs(rate, by_linux);
+	if (abs(ppm) > LINUX_PPM) {
+		pr_err("refused: the APIC's timer runs %lld ppm off the rate that Linux has for it; nothing was changed\n",
+		       ppm);
+		return -EOPNOTSUPP;
+	}
+	pr_info("the APIC's timer runs %lld ppm off the rate that Linux has for it\n", ppm);
+	return 0;
+}
 
 /* ---- a deadline: the TSC's value at which to interrupt; arithmetic in deadline.c ---- */
 

@@ -15,6 +15,16 @@ struct clock_event_device;
  */
 const struct pl_shot *pl_lapic_find(void);
 
+/**
+ * pl_lapic_find_rate - measure how fast the timer counts, if it is a count-down, by the TSC
+ *
+ * Takes some 20 ms.
+ *
+ * Context: Linux process; may sleep; every CPU's timer is one-shot, the clock is known.
+ * Return: 0, or -EOPNOTSUPP after a line in the log: it is far from Linux's figure.
+ */
+int pl_lapic_find_rate(void);
+
 /** pl_lapic_events - Linux's clock event device of @cpu. Context: any. */
 struct clock_event_device *pl_lapic_events(int cpu);
 

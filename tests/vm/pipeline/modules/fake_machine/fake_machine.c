@@ -3,8 +3,10 @@
  * A machine that no emulator here is: a fake. Linux's own notes about CPU and hypervisor are
  * changed while this is loaded, and nothing else of the machine is.
  *
- * as=hyperv|sev|tdx|fred; as=unstable has Linux find its TSC unstable, for good.
+ * as=hyperv|sev|tdx|fred; as=lapic gives Linux a rate of the APIC's timer that is 3 % wrong, on the
+ * CPU that loads this; as=unstable has Linux find its TSC unstable, for good.
  */
+#include <linux/clockchips.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -70,6 +72,14 @@ static int add_feature(unsigned int feature)
 	return change(word, *word | 1U << feature % 32, sizeof(*word));
 }
 
+static int change_lapic_rate(void)
+{
+	struct clock_event_device __percpu *events = (void __percpu __force *)find("lapic_events");
+	struct clock_event_device *dev = raw_cpu_ptr(events);
+
+	return events ? change(&dev->mult, (u64)dev->mult * 103 / 100, sizeof(dev->mult)) : -ENOENT;
+}
+
 static void fake_machine_exit(void)
 {
 	while (changes--)
@@ -91,6 +101,8 @@ static int __init fake_machine_init(void)
 	} else if (!strcmp(as, "fred")) {
 		err = add_feature(X86_FEATURE_FRED);
 #endif
+	} else if (!strcmp(as, "lapic")) {
+		err = change_lapic_rate();
 	} else if (!strcmp(as, "unstable")) {
 		mark_tsc_unstable("fake_machine");
 		err = 0;
