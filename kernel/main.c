@@ -197,7 +197,8 @@ static int __init init_dry(void)
 	pl_get_summary(&s);
 	if (dry_texts)
 		pr_info("dry run: nothing speaks against mode pipeline on kernel %s; would write slots cli %u sti %u save_fl %u irq %u exc %u nmi %u misc %u; nothing was changed\n",
-			init_utsname()->release, s.cli, s.sti, s.save_fl, s.irq, s.exc, s.nmi, s.misc);
+			init_utsname()->release, s.cli, s.sti, s.save_fl, s.irq, s.exc, s.nmi,
+			s.misc);
 	else
 		pr_info("dry run: nothing speaks against mode hosted on kernel %s; nothing was changed\n",
 			init_utsname()->release);
@@ -246,8 +247,9 @@ static int __init tactus_init(void)
 
 	rt_get_summary(&s);
 	pr_info("active: mode %s%s, kernel %s, slots cli %u (+%u hard) sti %u save_fl %u irq %u exc %u nmi %u misc %u sys %u, CPUs %*pbl, timer %s, pause %llu ns\n",
-		rt_mode_name(), why, init_utsname()->release, s.cli, s.cli_hard, s.sti, s.save_fl, s.irq, s.exc,
-		s.nmi, s.misc, s.sys, cpumask_pr_args(cpu_online_mask), rt_timer_name(), s.pause_ns);
+		rt_mode_name(), why, init_utsname()->release, s.cli, s.cli_hard, s.sti, s.save_fl,
+		s.irq, s.exc, s.nmi, s.misc, s.sys, cpumask_pr_args(cpu_online_mask),
+		rt_timer_name(), s.pause_ns);
 	return 0;
 
 err_sysfs:

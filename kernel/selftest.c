@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A self-test of each CPU after the switch-over, and of each CPU that comes. Within 50 ms must come:
+ * A self-test of each CPU after the switch-over, and of each CPU that comes. Within 50 ms must
+ * come:
  *
  *   an interrupt that Linux sends from another CPU, which starts the rest
  *   the replay of an interrupt that arrived while Linux was stalled
@@ -29,7 +30,7 @@
 #define SHOT_NS 20000000ULL
 #define GAP_NS 1000000ULL	/* what a longer gap in one's own time counts as */
 
-/**
+/*
  * struct test - of one CPU; static, for what comes too late must find it
  * @helper: the CPU that sends it its interrupts; itself if there is no other
  * @ready: it waits for the RT interrupt

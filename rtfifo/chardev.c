@@ -123,7 +123,8 @@ static ssize_t rtf_take(struct rtf_file *open, struct iov_iter *to, bool *stuck)
 	pagefault_disable();
 	while (iov_iter_count(to)) {
 		tail = READ_ONCE(ring->ix->tail);
-		n = min3((size_t)(smp_load_acquire(&ring->ix->head) - tail), iov_iter_count(to), most);
+		n = min3((size_t)(smp_load_acquire(&ring->ix->head) - tail), iov_iter_count(to),
+			 most);
 		n -= unit > 1 ? n % unit : 0;
 		if (!n)
 			break;

@@ -29,7 +29,7 @@ bool rtf_in_hook(struct rtf *f)
  */
 static struct rtf *rtf_hold(unsigned int fifo, bool filter)
 {
-	struct mutex *lock;
+	struct mutex *lock;	/* the filter's or the handler's */
 	struct rtf *f;
 	int ret = -EBUSY;
 

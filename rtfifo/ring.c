@@ -339,7 +339,8 @@ int ring_resize_rt_producer(struct ring *r, struct ring_buf *new, void (*sync)(v
 	}
 	new->gen = old->gen + 1;
 	new->get_cap = r->record ? 0 : new->cap;
-	new->limit = 0;						/* (D): the first put leaves a note */
+	/* (D): the first put leaves a note */
+	new->limit = 0;
 	copied = smp_load_acquire(&r->ix->head);		/* (A) */
 	ring_move(old, new, tail, copied);
 	smp_store_release(&r->buf, new);			/* (C) */

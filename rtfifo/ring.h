@@ -37,6 +37,7 @@ static inline bool ring_host_cmpxchg(u32 *p, u32 old, u32 new)
 	return __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_ACQUIRE);
 }
+
 #define ring_cmpxchg(p, old, new) ring_host_cmpxchg(p, old, new)
 #else
 #include <linux/atomic.h>

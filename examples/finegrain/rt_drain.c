@@ -35,7 +35,9 @@ static void drain(int number)
 	while (rtf_get(number, bytes, sizeof(bytes)) > 0) {
 		if (done < sizeof(order) - 1)
 			order[done++] = 'a' + number;
-		/* A wake-up that is kept ends the suspension at once: a job ends, the next begins. */
+		/*
+		 * A wake-up that is kept ends the suspension at once: a job ends, the next begins.
+		 */
 		rt_task_wakeup(rt_task_self());
 		rt_task_suspend(rt_task_self());
 	}

@@ -21,7 +21,7 @@ static RT_TASK hello_task;
 /* RT code: runs on a stack of its own, between any two instructions of Linux. */
 static void hello(int unused)
 {
-	static char line[] = "hello, world\n";
+	static const char line[] = "hello, world\n";
 
 	/* When nobody reads, the FIFO fills up, and the line is dropped. */
 	do

@@ -82,8 +82,8 @@ static int64_t speaker(int on)
 	outb(value, PORT_SPEAKER);
 	now = now_ns();
 	if (writes < room)
-		stamps[writes] = (struct stamp){ .seq = writes, .port = PORT_SPEAKER, .value = value,
-					    .time_ns = now };
+		stamps[writes] = (struct stamp){ .seq = writes, .port = PORT_SPEAKER,
+						 .value = value, .time_ns = now };
 	writes++;
 	return now;
 }
@@ -92,7 +92,8 @@ static int64_t speaker(int on)
 static void speaker_take(uint8_t before)
 {
 	outb(before | SPEAKER_GATE | SPEAKER_DATA, PORT_SPEAKER);
-	outb(0xb0, PORT_PIT_MODE);	/* channel 2, both bytes, mode 0: 1 when it has counted down */
+	/* channel 2, both bytes, mode 0: 1 when it has counted down */
+	outb(0xb0, PORT_PIT_MODE);
 	outb(3, PORT_PIT_CH2);
 	outb(0, PORT_PIT_CH2);
 	silent = (before | SPEAKER_GATE) & ~SPEAKER_DATA;
@@ -143,7 +144,8 @@ int main(int argc, char **argv)
 		speaker(1);
 		delay(loops);
 	} while (speaker(0) < until && !stopped);
-	outb(before & ~(SPEAKER_GATE | SPEAKER_DATA), PORT_SPEAKER);	/* the end, for who listens */
+	/* the end, for who listens */
+	outb(before & ~(SPEAKER_GATE | SPEAKER_DATA), PORT_SPEAKER);
 	outb(before, PORT_SPEAKER);
 	if (argc > 3)
 		save(argv[3]);

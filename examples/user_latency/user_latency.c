@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How late an ordinary program's loop is, in RT mode or as Linux runs it: see --help. Measured in the
- * program itself: the clock at the first instructions after the wait, minus the release.
+ * How late an ordinary program's loop is, in RT mode or as Linux runs it: see --help. Measured in
+ * the program itself: the clock at the first instructions after the wait, minus the release.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -92,8 +92,9 @@ static void print_histogram(void)
 		most = late.bins[bin] > most ? late.bins[bin] : most;
 	for (int bin = 0; bin < BINS; bin++)
 		if (late.bins[bin])
-			printf("%6d ns%c %8" PRIu64 " %.*s\n", bin * BIN_NS, bin == BINS - 1 ? '+' : ' ',
-			       late.bins[bin], (int)(BAR * late.bins[bin] / most),
+			printf("%6d ns%c %8" PRIu64 " %.*s\n", bin * BIN_NS,
+			       bin == BINS - 1 ? '+' : ' ', late.bins[bin],
+			       (int)(BAR * late.bins[bin] / most),
 			       "##################################################");
 }
 
@@ -133,7 +134,8 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (optind != argc || !(period_us >= 20 && period_us <= 1e6) || !(seconds > 0 && seconds <= 86400))
+	if (optind != argc || !(period_us >= 20 && period_us <= 1e6) ||
+	    !(seconds > 0 && seconds <= 86400))
 		errx(2, "the period must be 20 to 1000000 us, the time up to a day; see --help");
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		err(1, "mlockall");
@@ -141,9 +143,10 @@ int main(int argc, char **argv)
 
 	if (!json)
 		print_histogram();
-	printf(json ? "{\"jobs\": %" PRIu64 ", \"min_ns\": %" PRId64 ", \"mean_ns\": %.0f, \"max_ns\": %"
-	       PRId64 ", \"missed\": %" PRIu64 "}\n" : "jobs %" PRIu64 ", min %" PRId64 " ns, mean %.0f ns, max %"
-	       PRId64 " ns, missed %" PRIu64 "\n", late.jobs, late.min, (double)late.sum / late.jobs,
-	       late.max, late.missed);
+	printf(json ? "{\"jobs\": %" PRIu64 ", \"min_ns\": %" PRId64
+		      ", \"mean_ns\": %.0f, \"max_ns\": %" PRId64 ", \"missed\": %" PRIu64 "}\n" :
+		      "jobs %" PRIu64 ", min %" PRId64 " ns, mean %.0f ns, max %" PRId64
+		      " ns, missed %" PRIu64 "\n",
+	       late.jobs, late.min, (double)late.sum / late.jobs, late.max, late.missed);
 	return 0;
 }

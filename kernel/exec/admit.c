@@ -134,14 +134,15 @@ static void say(const struct rt_cpu *cpu, const struct rt_sched_ops *ops,
 		const struct adm_verdict *v)
 {
 	const char *name = v->index < 0 ? "-" : who[v->index]->name;
-	const char *then = rt_admission == RT_ADMISSION_ENFORCE ? "refused" : "admitted all the same";
+	const char *then =
+		rt_admission == RT_ADMISSION_ENFORCE ? "refused" : "admitted all the same";
 	unsigned int figure = percent_x100(v->figure), limit = percent_x100(v->limit);
 
 	switch (v->reason) {
 	case ADM_UTILISATION:
 		pr_warn("CPU %d, policy %s: utilisation %u.%02u %% is above %u.%02u %% (linux_share=%u), task %s has the most: %s\n",
-			cpu->rq.cpu, ops->name, figure / 100, figure % 100, limit / 100, limit % 100,
-			linux_share, name, then);
+			cpu->rq.cpu, ops->name, figure / 100, figure % 100, limit / 100,
+			limit % 100, linux_share, name, then);
 		break;
 	case ADM_RESPONSE:
 		pr_warn("CPU %d, policy %s: task %s would answer within %llu ns, its deadline is %llu ns: %s\n",

@@ -26,7 +26,7 @@ int rt_admission_init(void);
 /** rt_admission_check_hosted - can hosted mode do what is asked for? 0 or -EINVAL, likewise */
 int rt_admission_check_hosted(void);
 
-/**
+/*
  * rt_admit - would the tasks of @cpu fit under @ops?
  * @changed: the one whose figures are to be @new, or NULL
  *

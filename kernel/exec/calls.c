@@ -43,8 +43,8 @@ static int do_admitted_call(struct rt_call *call,
 	if (rt_is_task(task)) {
 		figures = new(call);
 		if (figures.period)
-			error = rt_admit(rt_cpu_of(task->cpu), rt_cpu_of(task->cpu)->rq.policy, task,
-					 &figures);
+			error = rt_admit(rt_cpu_of(task->cpu), rt_cpu_of(task->cpu)->rq.policy,
+					 task, &figures);
 	}
 	error = error ?: rt_call(call);
 	mutex_unlock(&rt_exec_mutex);

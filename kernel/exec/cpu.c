@@ -37,7 +37,7 @@ module_param(events, uint, 0444);
 MODULE_PARM_DESC(events, "of tasks that are kept for each CPU, for /sys/kernel/tactus/events (default 0: none)");
 
 DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
-DEFINE_MUTEX(rt_exec_mutex);
+DEFINE_MUTEX(rt_exec_mutex);	/* see cpu.h */
 
 static int init_cpu(int i)
 {

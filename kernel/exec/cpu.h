@@ -18,7 +18,7 @@
 #include "pipeline/pipeline.h"
 #include "sched/core.h"
 
-/**
+/*
  * struct rt_cpu - one CPU
  * @lock: of all of it
  * @rq: tasks and timers

@@ -39,7 +39,8 @@ static void make_frame(RT_TASK *task)
 	*--sp = 0;
 	*--sp = 0;				/* r15 */
 	task->frame.sp = sp;
-	task->frame.canary = get_random_u64() & ~0xffUL;	/* as Linux's: a zero byte ends strings */
+	/* as Linux's: a zero byte ends strings */
+	task->frame.canary = get_random_u64() & ~0xffUL;
 }
 
 static bool is_known(const RT_TASK *task)
@@ -127,7 +128,8 @@ int rt_task_set_cpu(RT_TASK *task, int i)
 
 	if (pl_oob())
 		return -EPERM;
-	if (!rt_is_task(task) || i < 0 || i >= nr_cpu_ids || !rt_cpu_of(i)->present || !cpu_online(i))
+	if (!rt_is_task(task) || i < 0 || i >= nr_cpu_ids || !rt_cpu_of(i)->present ||
+	    !cpu_online(i))
 		return -EINVAL;
 
 	mutex_lock(&rt_exec_mutex);
@@ -222,7 +224,9 @@ void rt_task_free(RT_TASK *task)
 
 	rt_assert(mutex_is_locked(&rt_exec_mutex));
 	kill_task(&call);	/* -EINVAL if RT code has done it */
-	/* Another CPU may still be on its stack; the IPI is on its way. Pairs with finish_switch(). */
+	/*
+	 * Another CPU may still be on its stack; the IPI is on its way. Pairs with finish_switch().
+	 */
 	while (smp_load_acquire(&task->on_cpu))
 		cpu_relax();
 	/* Or in time_out(). */

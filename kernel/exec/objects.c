@@ -43,7 +43,9 @@ static void make_object(unsigned long long *magic, u64 kind)
 	WRITE_ONCE(*magic, (unsigned long)magic ^ kind);
 }
 
-/* After a change of @cpu's rq, its lock still held: what else it must be told, once until it picks. */
+/*
+ * After a change of @cpu's rq, its lock still held: what else it must be told, once until it picks.
+ */
 static void changed(struct rt_cpu *cpu)
 {
 	rt_assert(pl_hard_disabled() && hardlock_held(&cpu->lock));

@@ -29,7 +29,7 @@ struct rt_call {
 	int error;
 };
 
-/**
+/*
  * rt_call - have @call made; 0, what its function says, or -EINVAL: no such task
  *
  * Context: any but NMI.

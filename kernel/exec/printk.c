@@ -30,7 +30,7 @@ static void print(struct rt_post *post)
 	u32 lost;
 
 	while (textring_get(printer->ring, text, sizeof(text)))
-		printk("%s", text);
+		printk("%s", text);	/* the text has its own level */
 	lost = READ_ONCE(printer->ring->lost);
 	if (lost != printer->reported)
 		pr_warn("%u messages of RT code were lost\n", lost - printer->reported);

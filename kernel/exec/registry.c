@@ -5,10 +5,10 @@
  *
  * A change is check, then commit: every task is put to the new policy's admit; then the
  * CPUs are given to it one by one, each under its lock; then what waits for objects is put in the
- * new order, a piece at a time, so that interrupts are never off for long. rt_exec_mutex keeps tasks
- * from coming and going meanwhile. What it does not keep them from is changing their periods: RT
- * code may, and Linux may where admission does not wait for the mutex. What changes
- * between the check and the commit is admitted by the policy before.
+ * new order, a piece at a time, so that interrupts are never off for long. rt_exec_mutex keeps
+ * tasks from coming and going meanwhile. What it does not keep them from is changing their periods:
+ * RT code may, and Linux may where admission does not wait for the mutex. What changes between the
+ * check and the commit is admitted by the policy before.
  */
 #include <linux/export.h>
 #include <linux/list.h>
@@ -173,7 +173,9 @@ static bool admits(const struct rt_sched_ops *ops)
 	return true;
 }
 
-/* Do @step(@task) with the lock of all objects held, and interrupts off, no longer than it takes. */
+/*
+ * Do @step(@task) with the lock of all objects held, and interrupts off, no longer than it takes.
+ */
 static bool with_objects(bool (*step)(RT_TASK *task), RT_TASK *task)
 {
 	unsigned long flags = pl_hard_save();

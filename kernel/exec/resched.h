@@ -17,7 +17,7 @@ void rt_exec_resched(void);
  */
 void rt_exec_job_done(void);
 
-/**
+/*
  * rt_exec_run - have @fn(@arg) called out-of-band, hardware interrupts off, then reschedule
  *
  * Context: any but NMI.

@@ -86,10 +86,12 @@ ssize_t rt_timing_show(char *buf)
 		for (const RT_TASK *task = rt_cpu_of(i)->rq.tasks; task; task = task->next) {
 			struct timing t = timing_of(rt_cpu_of(i), task);
 
+			/* A task that dies meanwhile may be shown. */
 			if (data_race(task->state) != CORE_DEAD)
-				used += sysfs_emit_at(buf, used, "%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%llu\n",
-						      task->name, i, task->priority, t.period, t.deadline,
-						      t.budget, t.max_exec, t.misses);
+				used += sysfs_emit_at(buf, used,
+						      "%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%llu\n",
+						      task->name, i, task->priority, t.period,
+						      t.deadline, t.budget, t.max_exec, t.misses);
 		}
 	mutex_unlock(&rt_exec_mutex);
 	return used;

@@ -11,7 +11,7 @@
 struct pl_client;
 
 /**
- * pl_install - find and check everything, then switch the pipeline on on all CPUs
+ * pl_install - find and check everything, then switch the pipeline on, on all CPUs
  * @client: the executive's entries
  * @timer: the one-shot device: auto, lapic, tsc-deadline or pit
  *
@@ -57,7 +57,7 @@ struct pl_summary {
 /** pl_get_summary - fill in a summary. Context: Linux process; may sleep. */
 void pl_get_summary(struct pl_summary *summary);
 
-/**
+/*
  * pl_stats_show - one line of text per CPU: what the pipeline did there
  *
  * Context: Linux process; may sleep.
@@ -65,7 +65,7 @@ void pl_get_summary(struct pl_summary *summary);
  */
 ssize_t pl_stats_show(char *buf);
 
-/**
+/*
  * pl_slots_read - list the kernel's slots, a line of PL_SLOT_LINE bytes each: address, kind
  * @offset: whole lines only, as with @count
  *
@@ -75,7 +75,7 @@ ssize_t pl_stats_show(char *buf);
 #define PL_SLOT_LINE 26
 ssize_t pl_slots_read(char *buf, loff_t offset, size_t count);
 
-/**
+/*
  * pl_texts_show - one line per text, "kernel" and modules: how many slots it has
  *
  * Context: Linux process; may sleep.
@@ -88,7 +88,7 @@ const char *pl_timer_name(void);
 const char *pl_clock_name(void);
 const char *pl_idle_name(void);
 
-/**
+/*
  * pl_lines_show - one line of text per RT interrupt: number, count, taken (0 or 1)
  *
  * Context: Linux process; may sleep.
@@ -99,7 +99,7 @@ ssize_t pl_lines_show(char *buf);
 /** pl_logged - does an interrupt wait for Linux on this CPU? Context: any. */
 bool pl_logged(void);
 
-/**
+/*
  * pl_ipi_test - does an RT IPI arrive at this CPU? What it asks for is done as well.
  * @self: send it from here
  * @ready: set when it may be sent, from another CPU, by pl_ipi(); if not @self

@@ -17,8 +17,8 @@
  * "Out-of-band" is pl_cpu.oob here as well, "in an RT interrupt" pl_cpu.irq_depth; the rest of the
  * pipeline's per-CPU state is not used, and pl_core.active stays false.
  *
- * Locking: a CPU's hardlock may be held around the calls of hrtimers and cross-CPU calls. Theirs are
- * taken inside of it, with interrupts off, and never around RT code.
+ * Locking: a CPU's hardlock may be held around the calls of hrtimers and cross-CPU calls. Theirs
+ * are taken inside of it, with interrupts off, and never around RT code.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
@@ -139,10 +139,10 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
 }
 
 /*
- * One that is on its way already will do. Linux wants the callers with one call_single_data strictly
- * one after the other: two that find it free would queue it twice, and the target would go round
- * in its queue for ever. Ours are many, on all CPUs, and RT code may come between any two of their
- * instructions: so who sends is decided by an exchange.
+ * One that is on its way already will do. Linux wants the callers with one call_single_data
+ * strictly one after the other: two that find it free would queue it twice, and the target would go
+ * round in its queue for ever. Ours are many, on all CPUs, and RT code may come between any two of
+ * their instructions: so who sends is decided by an exchange.
  *
  * Context: any but NMI.
  */
@@ -203,7 +203,8 @@ int pl_hosted_check(void)
 		return -EOPNOTSUPP;
 	}
 	/* In the first seconds after boot they are not yet; see pl_tick_wait(). */
-	for (int waited = 0; hrtimer_resolution > HIGH_RESOLUTION_NS; waited += RESOLUTION_POLL_MS) {
+	for (int waited = 0; hrtimer_resolution > HIGH_RESOLUTION_NS;
+	     waited += RESOLUTION_POLL_MS) {
 		if (waited >= RESOLUTION_WAIT_MS) {
 			pr_err("refused: mode=hosted needs high-resolution timers, and Linux's have %u ns; nothing was changed\n",
 			       hrtimer_resolution);

@@ -26,7 +26,7 @@ static __always_inline bool pl_hosted(void)
 	return static_branch_unlikely(&pl_hosted_key);
 }
 
-/**
+/*
  * struct pl_fault - out-of-band code did what the CPU refuses
  * @regs: of the code that did
  * @address: for page faults and stack overflows, the address it touched
@@ -52,8 +52,8 @@ struct pl_fault {
  * @fault: may the code that did @fault be left for good? If it is a task's, @fault says where
  *	that goes on; an interrupt handler's pl_guarded() returns true
  *
- * @timer, @ipi, @resched and @fault are called out-of-band, hardware interrupts off, on the CPU concerned;
- * the others in a Linux process that may sleep, and not for the CPUs there are when the
+ * @timer, @ipi, @resched and @fault are called out-of-band, hardware interrupts off, on the CPU
+ * concerned; the others in a Linux process that may sleep, and not for the CPUs there are when the
  * pipeline is switched on.
  */
 struct pl_client {
@@ -99,7 +99,7 @@ u64 pl_clock(void);
  */
 void pl_timer_arm(u64 when);
 
-/**
+/*
  * pl_ipi - have pl_client.ipi called on another CPU
  *
  * Context: any.
@@ -113,14 +113,14 @@ void pl_ipi(int cpu);
  */
 unsigned int pl_lines_used(void);
 
-/**
+/*
  * pl_lines_tell - have @changed called whenever that number has changed
  *
  * Context: before there is one. @changed: Linux process.
  */
 void pl_lines_tell(void (*changed)(void));
 
-/**
+/*
  * pl_guarded - call a function of RT code, @fn(@arg), and survive a fault of it
  *
  * Context: RT interrupt, hardware interrupts off.
@@ -144,7 +144,7 @@ bool pl_oob(void);
 /** pl_in_irq - is an RT interrupt handler on this CPU's stack? Context: any. */
 bool pl_in_irq(void);
 
-/**
+/*
  * pl_run_oob - from Linux, run @fn(@arg) out-of-band on this CPU, then
  * pl_client.resched(), then go back in-band and replay what came meanwhile
  *
@@ -155,7 +155,7 @@ bool pl_in_irq(void);
  */
 void pl_run_oob(void (*fn)(void *arg), void *arg);
 
-/**
+/*
  * pl_run_guarded - pl_run_oob() for a handler of RT code: it is in an RT interrupt, and guarded
  *
  * Context: Linux, any but NMI.

@@ -12,7 +12,7 @@
 struct pt_regs;
 struct pl_ring3;
 
-/**
+/*
  * struct pl_ring3_end - what RT code in ring 3 wants and only Linux can do
  * @trap: an exception; else a system call
  * @vector, @error_code, @address: of the exception; the address is a page fault's
@@ -60,7 +60,7 @@ const char *pl_ring3_refusal(void);
  */
 void pl_ring3_swap(struct pl_ring3 *to);
 
-/**
+/*
  * pl_ring3_go - to ring 3 with @regs; never comes back, what follows begins at @top again
  *
  * By the kernel's own way out, which sees to page table isolation, speculation and swapgs, and
@@ -70,7 +70,7 @@ void pl_ring3_swap(struct pl_ring3 *to);
  */
 void pl_ring3_go(const struct pt_regs *regs, void *top);
 
-/**
+/*
  * pl_ring3_take - FS base, GS base and protection keys of the calling thread into @state
  * pl_ring3_give - the reverse
  *

@@ -35,7 +35,7 @@ enum adm_reason {
 	ADM_UNDECIDED,		/* not within the steps that were granted */
 };
 
-/**
+/*
  * struct adm_verdict - what a test found
  * @reason: ADM_FITS, or why not
  * @index: the task that would be late (ADM_RESPONSE), or whose deadline ends the interval
@@ -55,7 +55,7 @@ u64 adm_share(const struct adm_task *task);
 /** adm_utilisation - of all, likewise; saturates at 2 * ADM_ONE */
 u64 adm_utilisation(const struct adm_task *tasks, int count);
 
-/**
+/*
  * adm_liu_layland - n (2^(1/n) - 1), parts of ADM_ONE, rounded down (JACM 20(1), 1973)
  *
  * A set with deadlines not before its periods and no greater utilisation is met by rate monotonic.
@@ -63,7 +63,7 @@ u64 adm_utilisation(const struct adm_task *tasks, int count);
  */
 u64 adm_liu_layland(int count);
 
-/**
+/*
  * adm_hyperbolic - is the product of (1 + utilisation) at most 2?
  *
  * Then rate monotonic meets the set, likewise; sharper (Bini, Buttazzo, Buttazzo, 2001). Errors
@@ -71,7 +71,7 @@ u64 adm_liu_layland(int count);
  */
 bool adm_hyperbolic(const struct adm_task *tasks, int count);
 
-/**
+/*
  * adm_response - the longest response time of a task under fixed priorities
  * @tasks, @count: the set; equal ranks count as more urgent ones
  * @index: of the task
@@ -84,7 +84,7 @@ bool adm_hyperbolic(const struct adm_task *tasks, int count);
  */
 u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, long *steps);
 
-/**
+/*
  * adm_fixed - do fixed priorities meet the set? Exact.
  * @share: of the CPU that is there, parts of ADM_ONE
  * @steps: how many are granted
@@ -93,7 +93,7 @@ u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, 
  */
 struct adm_verdict adm_fixed(const struct adm_task *tasks, int count, u64 share, long steps);
 
-/**
+/*
  * adm_edf - does earliest deadline first meet the set? Exact.
  *
  * By utilisation if no deadline is before its period, else by the processor demand (Baruah,

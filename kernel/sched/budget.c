@@ -3,9 +3,9 @@
  * Budgets, and the watchdog. See core.h.
  *
  * A budget belongs to a release moment, not to a job: each moment start + k * period pays for
- * @budget of CPU time, once. A job uses its own release's. Is that used up, the job goes on with the
- * next one's: when its moment comes (until then it is throttled), and with its deadline. This is a
- * constant bandwidth server with hard reservations for each task (Abeni & Buttazzo, RTSS 1998;
+ * @budget of CPU time, once. A job uses its own release's. Is that used up, the job goes on with
+ * the next one's: when its moment comes (until then it is throttled), and with its deadline. This
+ * is a constant bandwidth server with hard reservations for each task (Abeni & Buttazzo, RTSS 1998;
  * SCHED_DEADLINE), on the task's own grid. So
  *
  *  - a task never gets more than k + 1 budgets in k periods (its deadline is not after its period);
@@ -56,7 +56,9 @@ int core_set_budget(RT_TASK *task, RTIME budget, int action)
 	return 0;
 }
 
-/* What exec is when @periods more budgets are used up: debts are paid, what is left over is lost. */
+/*
+ * What exec is when @periods more budgets are used up: debts are paid, what is left over is lost.
+ */
 static RTIME paid_after(const RT_TASK *task, u64 periods)
 {
 	u64 owed = task->exec - task->paid, budget = task->budget;
@@ -72,7 +74,10 @@ void rq_budget_begin(struct rt_rq *rq, RT_TASK *task, RTIME release)
 	if (!task->period) {
 		task->paid = task->exec + task->budget;
 	} else if (release > task->grid) {
-		/* Less than a period later there is no other budget: the task was given another start. */
+		/*
+		 * Less than a period later there is no other budget: the task was given another
+		 * start.
+		 */
 		if (release - task->grid >= task->period)
 			task->paid = paid_after(task, (u64)(release - task->grid) / task->period);
 		task->grid = release;
@@ -274,8 +279,8 @@ static bool worse(const RT_TASK *a, const RT_TASK *b)
 
 /*
  * Whoever is ready has been so since Linux lost the CPU, or became so later. NULL: nobody is to
- * blame now, since the one that was has just been stopped, or since others may be waiting for what it
- * owns.
+ * blame now, since the one that was has just been stopped, or since others may be waiting for what
+ * it owns.
  */
 static RT_TASK *culprit(struct rt_rq *rq, RTIME now)
 {

@@ -56,9 +56,10 @@ enum core_policy_op {
 	CORE_OP_ADMIT, CORE_OP_ATTACH, CORE_OP_DETACH, CORE_OP_RELEASE, CORE_OP_ENQUEUE,
 	CORE_OP_DEQUEUE, CORE_OP_PICK, CORE_OP_PREEMPTS, CORE_POLICY_OPS
 };
+
 #define CORE_SLOW_OPS 3
 
-/**
+/*
  * struct rt_rq - one CPU's tasks
  * @cpu: whose
  * @ops: what is asked: the built-in policy, or any other under supervision (policy.c)
@@ -170,21 +171,22 @@ void core_watch_timer(struct rt_timer *timer);
 /** core_budget_due - the budget of rq->curr may be used up; its timer is still queued */
 void core_budget_due(struct rt_rq *rq, RTIME now);
 
-/**
- * core_budget_settle - @task owns no mutex any more: it is held up for what it took beyond its budget
+/*
+ * core_budget_settle - @task owns no mutex any more: it is held up for what it took beyond its
+ * budget
  *
  * Any state, any of the CPU's tasks.
  */
 void core_budget_settle(struct rt_rq *rq, RT_TASK *task, RTIME now);
 
-/**
+/*
  * core_budget_note - rq->curr is about to end its job: count it if the budget was used up
  *
  * For a CPU that cannot interrupt a job, so that core_budget_due() comes too late.
  */
 void core_budget_note(struct rt_rq *rq, RTIME now);
 
-/**
+/*
  * core_watch_due - have RT tasks kept Linux from the CPU for too long?
  *
  * Then the one is stopped that has had the CPU for longest since it last waited for anything, and
@@ -199,14 +201,16 @@ RT_TASK *core_next_stopped(struct rt_rq *rq);
 /** core_release - @task's timer is due: a release, or the end of its sleep; it is still queued */
 void core_release(struct rt_rq *rq, RT_TASK *task);
 
-/**
+/*
  * core_wait - the job of rq->curr is done
  *
  * Return: 0, -ETIMEDOUT (the next one has begun, late), -EPERM (not periodic).
  */
 int core_wait(struct rt_rq *rq, RTIME now);
 
-/** core_block - rq->curr waits, with its job, until core_unblock() or @until (RT_NO_DEADLINE: none) */
+/*
+ * core_block - rq->curr waits, with its job, until core_unblock() or @until (RT_NO_DEADLINE: none)
+ */
 void core_block(struct rt_rq *rq, RTIME until);
 
 /** core_unblock - @task, which is blocked, goes on with its job */
@@ -221,7 +225,7 @@ int core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now);
 /** core_wake_stopped - if a Linux process wants it, it goes on; else the wake-up is kept */
 void core_wake_stopped(struct rt_rq *rq, RT_TASK *task, RTIME now, bool by_linux);
 
-/**
+/*
  * core_pick - who runs now? Sets rq->curr, and accounts for the time of the one before.
  *
  * Ejects a policy that names a task that cannot run, or none while one is ready; that keeps a task
@@ -232,7 +236,7 @@ void core_wake_stopped(struct rt_rq *rq, RT_TASK *task, RTIME now, bool by_linux
  */
 RT_TASK *core_pick(struct rt_rq *rq, RTIME now);
 
-/**
+/*
  * core_swap - give the CPU's tasks to another policy, which admits them
  *
  * O(tasks), and O(log tasks) for each that is ready. What tasks inherit counts as the most urgent
@@ -241,7 +245,7 @@ RT_TASK *core_pick(struct rt_rq *rq, RTIME now);
  */
 void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops);
 
-/**
+/*
  * core_rekey - have the policy say the keys of tasks that wait for others
  * @task: where to begin in the list of tasks
  * @count: how many to look at

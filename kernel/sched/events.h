@@ -25,7 +25,7 @@ struct event {
 	u32 kind;
 };
 
-/**
+/*
  * struct events - the ring
  * @slot: as many as @mask + 1, a power of two; NULL: off
  * @written: since it was switched on

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #endif
 
-/* The clock of supervision: the TSC itself, for it is read at each release. Tests have their own. */
+/*
+ * The clock of supervision: the TSC itself, for it is read at each release. Tests have their own.
+ */
 #ifndef CORE_TICKS
 #ifdef __KERNEL__
 #include <asm/tsc.h>

@@ -33,8 +33,8 @@ static inline void rq_enqueue(struct rt_rq *rq, RT_TASK *task)
 {
 	task->queued = CORE_QUEUED;
 	rq->ops->enqueue(rq, task);
-	if (!rq->curr || task == rq->curr ||
-	    READ_ONCE(task->inherited) != CORE_NOTHING_INHERITED || rq->ops->preempts(rq, task, rq->curr))
+	if (!rq->curr || task == rq->curr || READ_ONCE(task->inherited) != CORE_NOTHING_INHERITED ||
+	    rq->ops->preempts(rq, task, rq->curr))
 		rq->need_resched = true;
 }
 

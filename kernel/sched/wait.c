@@ -49,8 +49,8 @@ static void waitq_dismiss_all(struct rt_waitq *queue, int result)
 /* ---- inheritance ---- */
 
 /*
- * What a task inherits changes under the lock over all objects, and its CPU, which sorts by it, may be
- * looking: then sync_requeue(), under that CPU's lock, sorts it anew.
+ * What a task inherits changes under the lock over all objects, and its CPU, which sorts by it, may
+ * be looking: then sync_requeue(), under that CPU's lock, sorts it anew.
  */
 static void set_inherited(RT_TASK *task, u64 urgency)
 {

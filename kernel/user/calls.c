@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RT calls: what a task in ring 3 asks of the executive. Each runs with hardware interrupts off from
- * entry to return, so no budget, recall or deletion meets it half done. Where it waits it holds
- * nothing, and may be left for good.
+ * RT calls: what a task in ring 3 asks of the executive. Each runs with hardware interrupts off
+ * from entry to return, so no budget, recall or deletion meets it half done. Where it waits it
+ * holds nothing, and may be left for good.
  *
  * Memory of the process is reached by its shadow: pages that cannot go away, in the kernel's own
  * mapping, so that a bad address is an error and never a fault.

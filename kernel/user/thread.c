@@ -3,9 +3,9 @@
  * A thread's way to RT mode and back.
  *
  * The thread sleeps in read() for as long as it is in RT mode. That alone keeps the process and its
- * memory in being: exit, exec, signals and debuggers have to get it out of there first, and what gets
- * it out is this code. It is read() because that hands all 64 bits of its result on: they become
- * the thread's rax.
+ * memory in being: exit, exec, signals and debuggers have to get it out of there first, and what
+ * gets it out is this code. It is read() because that hands all 64 bits of its result on: they
+ * become the thread's rax.
  */
 #include <linux/capability.h>
 #include <linux/cpumask.h>
@@ -131,10 +131,16 @@ static int make_task(struct thread *t, const char **why)
 		err = rt_task_set_cpu(&t->task, t->attr.cpu);
 	if (err)
 		*why = "that CPU cannot take an RT task";
-	if (!err && (err = rt_task_set_deadline(&t->task, t->attr.deadline_ns)))
-		*why = "the deadline is out of range, or the set of tasks would not fit";
-	if (!err && (err = rt_task_set_budget(&t->task, t->attr.budget_ns, RT_BUDGET_STOP)))
-		*why = "the budget is out of range, or the set of tasks would not fit";
+	if (!err) {
+		err = rt_task_set_deadline(&t->task, t->attr.deadline_ns);
+		if (err)
+			*why = "the deadline is out of range, or the set of tasks would not fit";
+	}
+	if (!err) {
+		err = rt_task_set_budget(&t->task, t->attr.budget_ns, RT_BUDGET_STOP);
+		if (err)
+			*why = "the budget is out of range, or the set of tasks would not fit";
+	}
 	if (err)
 		rt_task_delete(&t->task);
 	return err;
@@ -239,8 +245,10 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 	t->shadow = process_shadow(t->process, &t->stat.pages_ns);
 	if (IS_ERR(t->shadow)) {
 		err = PTR_ERR(t->shadow);
-		*why = err == -EAGAIN ? "the process has more memory than RLIMIT_MEMLOCK lets it pin" :
-		       err == -EINTR ? "a signal came" : "there is not enough memory";
+		*why = err == -EAGAIN ?
+			       "the process has more memory than RLIMIT_MEMLOCK lets it pin" :
+		       err == -EINTR ? "a signal came" :
+				       "there is not enough memory";
 		goto err_task;
 	}
 	t->stat.pages = t->shadow->pages;

@@ -47,7 +47,7 @@ struct shadow {
 /** shadow_new - an empty one, of @mm. Context: Linux process; may sleep. NULL: no memory. */
 struct shadow *shadow_new(struct mm_struct *mm);
 
-/**
+/*
  * shadow_fill - add whatever of the process's memory is not in it yet
  *
  * Each page is allocated, pinned, and charged to RLIMIT_MEMLOCK.
@@ -71,7 +71,7 @@ void *shadow_at(const struct shadow *s, unsigned long addr, bool write);
 
 /* ---- process.c ---- */
 
-/**
+/*
  * struct process - an open /dev/rt
  * @notifier: tells of changes of its memory
  * @mm: whose
@@ -82,8 +82,8 @@ void *shadow_at(const struct shadow *s, unsigned long addr, bool write);
 struct process {
 	struct mmu_notifier notifier;
 	struct mm_struct *mm;
-	struct mutex mutex;
-	spinlock_t lock;
+	struct mutex mutex;		/* see above */
+	spinlock_t lock;		/* likewise */
 	struct shadow *shadow;
 	struct list_head threads;
 	struct list_head node;		/* among all, for status */
@@ -95,7 +95,7 @@ struct process {
 struct process *process_new(void);
 void process_free(struct process *p);
 
-/**
+/*
  * process_shadow - the shadow as the process's memory is now; give it back by shadow_put()
  * @took_ns: what that took
  *
@@ -109,7 +109,7 @@ struct shadow *process_shadow(struct process *p, u64 *took_ns);
 /* Where the task is, if not where its registers say. */
 enum where { NOT_BEGUN, IN_RING3, WAITING };
 
-/**
+/*
  * struct thread - one thread that was in RT mode, or is
  * @node: among its process's
  * @pid: the thread, for the next time
@@ -141,7 +141,7 @@ struct thread {
 struct thread *thread_find(struct process *p);
 void thread_free(struct thread *t);
 
-/**
+/*
  * thread_run - the calling thread goes on in RT mode, and comes back
  * @at: user memory of a struct rt_enter, where the start is put
  * @why: a sentence if it is refused; else NULL

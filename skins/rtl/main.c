@@ -165,8 +165,12 @@ typedef unsigned int rtl_irq_fn(unsigned int irq, struct pt_regs *regs);
 static rtl_irq_fn *lines[LINES];
 static struct pt_regs no_regs;
 
-#define LINE(n) static void line_##n(void) { rtl_irq_fn *fn = READ_ONCE(lines[n]); \
-	if (fn) fn(n, &no_regs); }
+#define LINE(n) static void line_##n(void) \
+{ \
+	rtl_irq_fn *fn = READ_ONCE(lines[n]); \
+	if (fn) \
+		fn(n, &no_regs); \
+}
 LINE(0) LINE(1) LINE(2) LINE(3) LINE(4) LINE(5) LINE(6) LINE(7)
 LINE(8) LINE(9) LINE(10) LINE(11) LINE(12) LINE(13) LINE(14) LINE(15)
 

@@ -45,7 +45,8 @@ ssize_t rtf_write_all(int fd, const void *buf, size_t count);
 /* A zero-copy reader: the only one of its FIFO. One thread at a time. */
 struct rtf_reader;
 
-struct rtf_reader *rtf_map(int fd);			/* NULL on failure; keeps fd, the caller closes it */
+/* NULL on failure; keeps fd, the caller closes it */
+struct rtf_reader *rtf_map(int fd);
 int rtf_unmap(struct rtf_reader *reader);
 const struct rtf_layout *rtf_layout(const struct rtf_reader *reader);
 

@@ -14,8 +14,8 @@
  * Invariants: @sent counts the bytes of sound in and behind the FIFO, and changes with it under
  * @lock; @sounded never goes back within a stream; @file is open from prepare to the stop.
  *
- * Locking order: ALSA's stream lock (a mutex: the device is nonatomic), then @lock. The feeding work
- * takes them one after the other.
+ * Locking order: ALSA's stream lock (a mutex: the device is nonatomic), then @lock. The feeding
+ * work takes them one after the other.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -58,7 +58,7 @@ static struct {
 	unsigned long poll_jiffies;
 	bool running;
 
-	struct mutex lock;
+	struct mutex lock;	/* of all below */
 	struct file *file;
 	snd_pcm_uframes_t appl;	/* where the application was; ALSA counts modulo its boundary */
 	s64 written;		/* frames, by the application */
@@ -221,7 +221,10 @@ static void feed(struct work_struct *work)
 	}
 	send(runtime);
 	periods = div_u64(sounded(), frames_to_bytes(runtime, runtime->period_size));
-	/* At the end of what there is ALSA looks whether that is the end of a drain, or an underrun. */
+	/*
+	 * At the end of what there is ALSA looks whether that is the end of a drain, or an
+	 * underrun.
+	 */
 	tell = periods != speaker.elapsed || speaker.sounded == speaker.sent;
 	speaker.elapsed = periods;
 	mutex_unlock(&speaker.lock);
@@ -248,7 +251,9 @@ static const struct snd_pcm_hardware hardware = {
 	.periods_max = 64,
 };
 
-/* Who plays on the node is told of here, where programs expect it; prepare may still find another. */
+/*
+ * Who plays on the node is told of here, where programs expect it; prepare may still find another.
+ */
 static int speaker_open(struct snd_pcm_substream *substream)
 {
 	substream->runtime->hw = hardware;
@@ -369,7 +374,8 @@ static int __init rt_speaker_alsa_init(void)
 
 	mutex_init(&speaker.lock);
 	INIT_DELAYED_WORK(&speaker.feed, feed);
-	speaker.device = platform_device_register_simple(KBUILD_MODNAME, PLATFORM_DEVID_NONE, NULL, 0);
+	speaker.device =
+		platform_device_register_simple(KBUILD_MODNAME, PLATFORM_DEVID_NONE, NULL, 0);
 	if (IS_ERR(speaker.device))
 		return PTR_ERR(speaker.device);
 	err = make_card(&speaker.device->dev);

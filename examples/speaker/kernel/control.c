@@ -123,7 +123,8 @@ static ssize_t now_show(struct kobject *kobj, struct kobj_attribute *attr, char 
 }
 
 #define CONTROL_RW(_name) \
-	static struct kobj_attribute control_##_name = __ATTR(_name, 0644, _name##_show, _name##_store)
+	static struct kobj_attribute control_##_name = \
+		__ATTR(_name, 0644, _name##_show, _name##_store)
 
 CONTROL_RW(mode);
 CONTROL_RW(clock);

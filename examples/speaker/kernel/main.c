@@ -62,7 +62,7 @@ const char *const speaker_clocks[CLOCKS] = {
 	[CLOCK_RTC] = "rtc", [CLOCK_TASK] = "task", [CLOCK_AUTO] = "auto",
 };
 
-DEFINE_MUTEX(speaker_lock);
+DEFINE_MUTEX(speaker_lock);	/* see speaker.h */
 struct speaker_setup speaker_setup;
 int speaker_volume;
 bool speaker_raw;

@@ -161,7 +161,8 @@ static void count_tick(void)
 	COUNT(ticks);
 	if (ticked_at && interval > now.period_ns + now.period_ns / 2)
 		WRITE_ONCE(player_stats.missed,
-			   player_stats.missed + (interval + now.period_ns / 2) / now.period_ns - 1);
+			   player_stats.missed - 1 +
+			   (interval + now.period_ns / 2) / now.period_ns);
 	ticked_at = at;
 }
 

@@ -54,7 +54,8 @@ static void pad(struct resample *r)
 
 static int filter(const struct resample *r)
 {
-	const u64 stride = (u64)r->cut * SINC_STEPS;	/* from one sample to the next in the kernel */
+	/* from one sample to the next in the kernel */
+	const u64 stride = (u64)r->cut * SINC_STEPS;
 	u64 after = (stride * (r->fraction >> 16)) >> 16;
 	s64 sum = 0;
 	u64 x;

@@ -62,7 +62,9 @@ int player_forget(void);
 int player_clear(void);
 ssize_t player_now(char *buf);
 
-/* Counted since loading or player_clear(); the tick alone writes them, but for the two of main.c's. */
+/*
+ * Counted since loading or player_clear(); the tick alone writes them, but for the two of main.c's.
+ */
 struct player_stats {
 	u64 ticks, samples, frames, underruns, missed, stamps_lost;
 	u64 late_max_ns;

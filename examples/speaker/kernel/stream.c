@@ -13,7 +13,9 @@ void intake_open(struct intake *in, bool raw)
 	in->open_ended = false;
 }
 
-/* Is there room for another, after @planned? Half of it is for the ends that intake_close() puts. */
+/*
+ * Is there room for another, after @planned? Half of it is for the ends that intake_close() puts.
+ */
 static bool sounds_full(const struct sounds *q, u32 planned)
 {
 	return q->put - smp_load_acquire(&q->got) + planned >= SOUNDS_MAX / 2;	/* with (B) */
@@ -64,7 +66,6 @@ static int try_piece(const struct intake *in, struct au_reader *r, const u8 *byt
 static void read_piece(struct intake *in, const u8 *bytes, u32 n, u32 start, u64 *files)
 {
 	u32 at = 0, used;
-
 
 	while (au_feed(&in->reader, bytes + at, n - at, &used) == AU_SOUND) {
 		struct sound sound = { start + at + used, in->reader.left, in->reader.format };

@@ -31,7 +31,8 @@ struct sound {
 
 struct sounds {
 	struct sound ring[SOUNDS_MAX];
-	u32 put;		/* by intake; store-release (A), after the sound, before its bytes */
+	/* by intake; store-release (A), after the sound, before its bytes */
+	u32 put;
 	u32 got;		/* by stream */
 };
 

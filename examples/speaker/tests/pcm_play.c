@@ -49,7 +49,8 @@ static struct snd_interval *interval(struct snd_pcm_hw_params *params, int which
 
 static void set(struct snd_pcm_hw_params *params, int which, unsigned int value)
 {
-	*interval(params, which) = (struct snd_interval){ .min = value, .max = value, .integer = 1 };
+	*interval(params, which) =
+		(struct snd_interval){ .min = value, .max = value, .integer = 1 };
 }
 
 static double now_ms(void)
@@ -101,7 +102,10 @@ static char *read_file(const char *path, long *size)
 	FILE *file = fopen(path, "rb");
 	char *data;
 
-	if (!file || fseek(file, 0, SEEK_END) || (*size = ftell(file)) < 0)
+	if (!file || fseek(file, 0, SEEK_END))
+		err(1, "%s", path);
+	*size = ftell(file);
+	if (*size < 0)
 		err(1, "%s", path);
 	rewind(file);
 	data = malloc(*size + 1);

@@ -277,7 +277,10 @@ static int written(const u8 *bytes, u32 n)
 
 static const struct tick_rate equal = { 8000, 1 };
 
-/* Play until it is silent for 3 ticks; the number of samples, which are to be those of put_sounds(). */
+/*
+ * Play until it is silent for 3 ticks; the number of samples, which are to be those of
+ * put_sounds().
+ */
 static int played(u32 first)
 {
 	int n = 0, silent = 0, sample;
@@ -397,7 +400,9 @@ static void test_cut_off(void)
 	}
 }
 
-/* A length that is no whole number of samples: the rest of it is not heard, and the next file is. */
+/*
+ * A length that is no whole number of samples: the rest of it is not heard, and the next file is.
+ */
 static void test_an_odd_length(void)
 {
 	for (u32 odd = 0; odd < 4; odd++) {
@@ -532,8 +537,8 @@ static void test_many_sounds(void)
 		au(24, 1, 1, 8000, 1);
 		put_sounds(1);
 	}
-	CHECK_EQ(intake_write(&in, (const u8 *[2]){ file, file }, (u32[2]){ file_bytes, 0 }, &files),
-		 INTAKE_FULL);
+	CHECK_EQ(intake_write(&in, (const u8 *[2]){ file, file },
+			      (u32[2]){ file_bytes, 0 }, &files), INTAKE_FULL);
 	CHECK_EQ(sounds.put, 0);
 }
 

@@ -60,11 +60,16 @@ int main(int argc, char **argv)
 	enum { CHECK, JSON = 'j', COMMANDS = 'c', RUN = 'r', DESCRIBE = 'd', REFERENCE = 'f',
 	       PASS = 'p', UNTIL = 'u', RECORDS = 'b', HELP = 'h' } what = CHECK;
 	static const struct option options[] = {
-		{ "json", no_argument, NULL, JSON }, { "commands", no_argument, NULL, COMMANDS },
-		{ "run", no_argument, NULL, RUN }, { "describe", no_argument, NULL, DESCRIBE },
-		{ "reference", no_argument, NULL, REFERENCE }, { "help", no_argument, NULL, HELP },
-		{ "pass", required_argument, NULL, PASS }, { "records", no_argument, NULL, RECORDS },
-		{ "until", required_argument, NULL, UNTIL }, {},
+		{ "json", no_argument, NULL, JSON },
+		{ "commands", no_argument, NULL, COMMANDS },
+		{ "run", no_argument, NULL, RUN },
+		{ "describe", no_argument, NULL, DESCRIBE },
+		{ "reference", no_argument, NULL, REFERENCE },
+		{ "help", no_argument, NULL, HELP },
+		{ "pass", required_argument, NULL, PASS },
+		{ "records", no_argument, NULL, RECORDS },
+		{ "until", required_argument, NULL, UNTIL },
+		{},
 	};
 	struct dryrun how = { .until_ns = TAP_HOUR_MS * TAP_NS_PER_MS };
 	int option;

@@ -350,7 +350,8 @@ static bool read_line(struct tapfile *f)
 	if (!param)
 		return false;
 	if (f->line[param])
-		return complain(f, w.at, "%.*s was set before, at line %u", WORD(w), f->line[param]);
+		return complain(f, w.at, "%.*s was set before, at line %u", WORD(w),
+				f->line[param]);
 	f->line[param] = f->number;
 	f->column[param] = column_of(f, w.at);
 	switch (tap_param_info[param].type) {

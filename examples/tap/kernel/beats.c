@@ -138,9 +138,13 @@ static void beat(struct tap_engine *e, unsigned int which, u64 now_ns)
 				OF(e, which, LEN));
 	} else {
 		struct tap_record silent = {
-			.class = on.class, .source = on.source, .value = on.value, .index = on.index,
+			.class = on.class,
+			.source = on.source,
+			.value = on.value,
+			.index = on.index,
 			.scheduled_ns = tap_relative(e, on.due_ns),
-			.actual_ns = tap_relative(e, now_ns), .wire_ns = tap_relative(e, now_ns),
+			.actual_ns = tap_relative(e, now_ns),
+			.wire_ns = tap_relative(e, now_ns),
 		};
 
 		tap_engine_record(e, &silent);

@@ -3,8 +3,8 @@
  * The port "bridge": to and from a driver of Linux, for devices that RT code cannot have.
  *
  * Two rings, each with one producer and one consumer, the RT task on one end of each. Bytes go out
- * at the pace of a MIDI cable, so that a loop through Linux cannot run away; how long they waited for
- * Linux is measured, and bounded by nothing.
+ * at the pace of a MIDI cable, so that a loop through Linux cannot run away; how long they waited
+ * for Linux is measured, and bounded by nothing.
  *
  * Locks: attached_lock around who the driver is. The RT task takes none.
  */

@@ -4,13 +4,13 @@
  *
  * One loop owns an engine and does, over and over:
  *
- *	for each byte of the port: if (midi_byte(...)) tap_engine_message(engine, &message, its time)
- *	now = the time
- *	tap_engine_pass(engine, now)
- *	while (the port takes a message and tap_engine_due(engine, now, &out))
+ *	for each byte of the port: if (midi_byte(...)) tap_engine_message(engine, &message, its
+ *	time) now = the time tap_engine_pass(engine, now) while (the port takes a message and
+ *	tap_engine_due(engine, now, &out))
  *		hand it over, tap_engine_sent(engine, &out, when, when its first byte begins)
  *	if (tap_engine_state(engine) == TAP_ENGINE_OVER)
- *		tap_engine_count() the port's figures, tap_engine_finish(engine, now), wait for a start
+ *		tap_engine_count() the port's figures, tap_engine_finish(engine, now), wait for a
+ *		start
  *
  * All memory is in struct tap_engine; every call is bounded and never waits; what does not fit is
  * counted. Times are ns of one clock that does not go back.

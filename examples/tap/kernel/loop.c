@@ -7,14 +7,15 @@
  *	  |    what time brings: beats, triggers
  *	  |    what is due now: output again
  *	  |    once in pass_ns: commands
- *	  '--- sleep: until input comes, something is due, the line can take a byte, or pass_ns is over
+ *	  '--- sleep: until input comes, something is due, the line can take a byte, or pass_ns is
+ *	  over
  *
  * A periodic loop would add up to a period to each answer; this one is woken by the port's
  * interrupt and by one-shot timers for what is due, so it adds what waking up takes. The passes
  * in between are for commands, and bound the harm of a lost interrupt.
  *
- * Invariants: everything here is the task's alone once it runs, but for the counts that Linux reads.
- * No call waits for Linux: a record that does not fit into the FIFO is lost and counted.
+ * Invariants: everything here is the task's alone once it runs, but for the counts that Linux
+ * reads. No call waits for Linux: a record that does not fit into the FIFO is lost and counted.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -126,7 +127,8 @@ static void give_output(u64 now)
 		poll_at += (div64_u64(now - poll_at, setup.poll_ns) + 1) * setup.poll_ns;
 	}
 	while (tap_pace_room(&pace, MESSAGE_BYTES) && tap_engine_due(&engine, now, &out)) {
-		u64 handed = rt_get_time(), begins = tap_pace_put(&pace, out.msg, out.bytes, handed);
+		u64 handed = rt_get_time();
+		u64 begins = tap_pace_put(&pace, out.msg, out.bytes, handed);
 
 		feed_line();
 		tap_engine_sent(&engine, &out, handed, begins);
@@ -175,10 +177,16 @@ static void start_trial(const struct tap_command *command)
 	tap_engine_start(&engine, command->value, poll_at);
 }
 
+static void set_parameter(const struct tap_command *command)
+{
+	int err = tap_params_command(&params, command);
+
+	if (err)
+		refuse(command, err, command->param, command->index);
+}
+
 static void obey(const struct tap_command *command)
 {
-	int err;
-
 	if (command->magic != TAP_MAGIC)
 		refuse(command, -EINVAL, 0, 0);
 	else if (command->op == TAP_STOP)
@@ -187,8 +195,8 @@ static void obey(const struct tap_command *command)
 		refuse(command, -EBUSY, command->param, command->index);
 	else if (command->op == TAP_START)
 		start_trial(command);
-	else if ((err = tap_params_command(&params, command)))
-		refuse(command, err, command->param, command->index);
+	else
+		set_parameter(command);
 }
 
 static void take_commands(void)

@@ -3,9 +3,9 @@
  * Bytes on their way to a port, at the pace of its wire. Pure: no kernel in it.
  *
  * The line is taken to be busy for byte_ns with each byte, from the moment it is handed over or, if
- * it is busy then, from the end of the byte before. A byte is handed over when the one before begins,
- * as a UART has a register to hold it in: so a loop that is late by less than a byte's time leaves
- * no gap on the wire, and lateness does not add up.
+ * it is busy then, from the end of the byte before. A byte is handed over when the one before
+ * begins, as a UART has a register to hold it in: so a loop that is late by less than a byte's time
+ * leaves no gap on the wire, and lateness does not add up.
  */
 #ifndef _TAP_PACE_H
 #define _TAP_PACE_H

@@ -23,7 +23,8 @@
 	P(F##_NOTE, INT, 0, 127, 60, 0, "note in pitch mode 1")					\
 	P(F##_PMIN, INT, 0, 127, 48, 0, "lowest note in pitch mode 2")				\
 	P(F##_PMAX, INT, 0, 127, 72, 0, "highest note in pitch mode 2")				\
-	P(F##_PMUL, INT, -1000, 1000, 100, 0, "factor in pitch mode 3, per cent; negative: mirrored") \
+	P(F##_PMUL, INT, -1000, 1000, 100, 0,							\
+	  "factor in pitch mode 3, per cent; negative: mirrored")				\
 	P(F##_PADD, INT, -127, 1270, 0, 0, "what is added in pitch mode 3, semitones")		\
 	P(F##_VMODE, INT, 0, 3, 0, 0, "velocity: 0 the key's, 1 " #F "_VEL, 2 random from " #F	\
 	  "_VMIN to " #F "_VMAX, 3 the key's * " #F "_VMUL / 100 + " #F "_VADD")		\
@@ -34,14 +35,15 @@
 	P(F##_VADD, INT, -127, 1270, 0, 0, "what is added in velocity mode 3")			\
 	P(F##_LMODE, INT, 0, 2, 0, 0, "length: 0 " #F "_LEN, 1 random from " #F "_LMIN to " #F	\
 	  "_LMAX, 2 the key's * " #F "_LMUL / 100 + " #F "_LADD")				\
-	P(F##_LEN, TIME, 0, TAP_HOUR_MS, 0, 0, "length in length mode 0; 0: while the key is held") \
+	P(F##_LEN, TIME, 0, TAP_HOUR_MS, 0, 0,							\
+	  "length in length mode 0; 0: while the key is held")					\
 	P(F##_LMIN, TIME, 0, TAP_HOUR_MS, 50, 0, "least length in length mode 1")		\
 	P(F##_LMAX, TIME, 0, TAP_HOUR_MS, 250, 0, "greatest length in length mode 1")		\
 	P(F##_LMUL, INT, 0, 1000, 100, 0, "factor in length mode 2, per cent")			\
 	P(F##_LADD, TIME, -TAP_HOUR_MS, TAP_HOUR_MS, 0, 0, "what is added in length mode 2")	\
-	P(F##_DMODE, INT, 0, 3, 0, 0, "delay: 0 none, 1 " #F "_DVAL, 2 random from " #F "_DMIN to " \
-	  #F "_DMAX, 3 " #F "_DVAL + " #F "_DSTEP * presses before this one")			\
-	P(F##_DVAL, TIME, 0, TAP_HOUR_MS, 0, 0, "delay in delay mode 1; first delay in mode 3") \
+	P(F##_DMODE, INT, 0, 3, 0, 0, "delay: 0 none, 1 " #F "_DVAL, 2 random from " #F		\
+	  "_DMIN to " #F "_DMAX, 3 " #F "_DVAL + " #F "_DSTEP * presses before this one")	\
+	P(F##_DVAL, TIME, 0, TAP_HOUR_MS, 0, 0, "delay in delay mode 1; first delay in mode 3")	\
 	P(F##_DMIN, TIME, 0, TAP_HOUR_MS, 0, 0, "least delay in delay mode 2")			\
 	P(F##_DMAX, TIME, 0, TAP_HOUR_MS, 500, 0, "greatest delay in delay mode 2")		\
 	P(F##_DSTEP, TIME, -TAP_HOUR_MS, TAP_HOUR_MS, 0, 0, "what each press adds in delay mode 3")
@@ -61,11 +63,14 @@
 #define TAP_SCALARS(P)										\
 	P(END_EXP, END, 0, 0, 0, 0, "in triggers only: ends the trial; the value does not count") \
 	P(SEED, INT, 0, 4294967295LL, 1, 0, "what all random numbers are made from")		\
-	P(THRU_ON, INT, 0, 1, 0, 0, "pass on messages other than notes (pedals, wheels, programs)") \
+	P(THRU_ON, INT, 0, 1, 0, 0,								\
+	  "pass on messages other than notes (pedals, wheels, programs)")			\
 	P(SPLIT_POINT, INT, 0, 127, 60, 0, "with FEED_ON 3: the lowest key that FEED2_ answers") \
-	TAP_FEEDBACK_SCALARS(P, FEED, 3, 0xb, "feedback: 0 off, 1 on, 3 split keyboard: keys below " \
+	TAP_FEEDBACK_SCALARS(P, FEED, 3, 0xb,							\
+	  "feedback: 0 off, 1 on, 3 split keyboard: keys below "				\
 	  "SPLIT_POINT are answered as FEED_ says, the others as FEED2_ says")			\
-	TAP_FEEDBACK_SCALARS(P, FEED2, 1, 0, "second feedback to every key; no effect with FEED_ON 3") \
+	TAP_FEEDBACK_SCALARS(P, FEED2, 1, 0,							\
+	  "second feedback to every key; no effect with FEED_ON 3")				\
 	P(MASK_ON, INT, 0, 1, 0, 0, "masking: tones of random pitch")				\
 	P(MASK_MSPT, TIME, 1, TAP_HOUR_MS, 50, 0, "from one masking tone to the next")		\
 	P(MASK_CHAN, INT, 1, 16, 2, 0, "channel")						\

@@ -91,6 +91,7 @@ int tap_params_set(struct tap_params *params, unsigned int param, unsigned int i
 
 int tap_params_trigger(struct tap_params *params, const struct tap_trigger *trigger)
 {
+	s64 least;
 	int ret;
 
 	if (trigger->kind < TAP_AT_KEYSTROKE || trigger->kind > TAP_AT_BEAT ||
@@ -99,7 +100,8 @@ int tap_params_trigger(struct tap_params *params, const struct tap_trigger *trig
 	for (unsigned int i = 0; i < params->triggers; i++)
 		if (params->trigger[i].number == trigger->number)
 			return -EINVAL;
-	if (trigger->count < (trigger->kind != TAP_AT_TIME) || trigger->count > TAP_COUNT_MOST)
+	least = trigger->kind == TAP_AT_TIME ? 0 : 1;
+	if (trigger->count < least || trigger->count > TAP_COUNT_MOST)
 		return -ERANGE;
 	if (tap_param_info[trigger->param].type != TAP_TYPE_END) {
 		ret = tap_value_check(trigger->param, trigger->value);

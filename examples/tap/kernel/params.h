@@ -29,6 +29,7 @@ enum tap_param {
 	TAP_STRINGS(TAP_ENUM_)
 	TAP_PARAMS,
 };
+
 #undef TAP_ENUM_
 
 #define TAP_LISTS (TAP_P_ARRAYS_END - TAP_P_SCALARS)

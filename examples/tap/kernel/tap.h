@@ -29,8 +29,8 @@
 
 enum tap_class {
 	/* Came in. Both times are the arrival of the last byte; source is the record itself. */
-	TAP_KEYSTROKE = 1,	/* a press or a release; value: number of the press, from 1, or 0 for */
-				/* the release of a key that was not down */
+	TAP_KEYSTROKE = 1,	/* a press or a release; value: number of the press, from 1, or */
+				/* 0 for the release of a key that was not down */
 	TAP_INPUT,		/* any other message of up to three bytes */
 
 	/* Went out; source is the sequence of the record it answers, or TAP_NO_SOURCE. */
@@ -40,16 +40,17 @@ enum tap_class {
 	TAP_METRONOME,		/* value: the beat, from 1; index: the element of the pattern, */
 	TAP_PACING,		/* from 1, or 0 without one; bytes is 0 for a beat that is silent */
 	TAP_MASKING,		/* value: number of the masking note */
-	TAP_SILENCE,		/* switches off, at the end, a note that sounded; not in bytes lost */
+	TAP_SILENCE,		/* ends a note that sounds at the end; not in bytes lost */
 
 	/* Happened inside. */
-	TAP_TRIGGERED,		/* trigger number `index` set parameter `param` to `value`; scheduled */
-				/* is the time of what it counted, source that keystroke's record */
+	TAP_TRIGGERED,		/* trigger number `index` set parameter `param` to `value`; */
+				/* scheduled: the time of what it counted; source: that */
+				/* keystroke's record */
 	TAP_STARTED,		/* scheduled and actual: 0; value: RT clock, ns, of the start */
 	TAP_ENDED,		/* index: enum tap_reason */
 	TAP_FIGURE,		/* param: enum tap_figure; value: the figure */
-	TAP_DONE,		/* the last of a trial; value: number of its records, this included */
-	TAP_REFUSED,		/* a command: source: its serial; value: -errno; param, index: its own */
+	TAP_DONE,		/* the last of a trial; value: number of its records with this one */
+	TAP_REFUSED,		/* source: the command's serial; value: -errno */
 	TAP_CLASSES,
 };
 
@@ -144,7 +145,7 @@ enum tap_figure {
 	TAP_FIG_BYTES_BROKEN,		/* belonged to no message */
 	TAP_FIG_SYSEX,			/* system exclusive messages skipped */
 	TAP_FIG_SYSEX_BYTES,
-	TAP_FIG_NOTES_REFUSED,		/* no room in the output queue: neither on nor off was sent */
+	TAP_FIG_NOTES_REFUSED,		/* no room in the output queue: neither on nor off */
 	TAP_FIG_QUEUE_MAX,		/* the most messages that waited */
 	TAP_FIG_SILENCED,		/* notes switched off at the end */
 	TAP_FIG_RECORDS_LOST,		/* did not fit into the FIFO */

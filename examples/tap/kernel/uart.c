@@ -9,8 +9,8 @@
  *
  * Invariants: the handler alone reads received bytes and writes rx statistics; both sides count
  * line errors, each in a number of its own, since reading the line status clears them. All
- * registers are as before after close, but for the FIFOs' content and trigger level, which cannot be
- * read.
+ * registers are as before after close, but for the FIFOs' content and trigger level, which cannot
+ * be read.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -231,7 +231,8 @@ static long uart_open(void (*wake)(void))
 	uart_take();
 	err = request_RTirq(uart_irq, uart_interrupt);
 	if (err) {
-		pr_err("refused: cannot have interrupt %u (%d); nothing was changed\n", uart_irq, err);
+		pr_err("refused: cannot have interrupt %u (%d); nothing was changed\n", uart_irq,
+		       err);
 		goto give_back;
 	}
 	uart_out(UART_IER, UART_INTERRUPTS);

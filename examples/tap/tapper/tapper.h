@@ -63,7 +63,8 @@ struct tapper {
 	s64 last;		/* the last tap, if taps */
 	s64 tone;		/* the last tone, if tones */
 	u32 taps, tones;
-	int early;		/* tone came before the tap that it belongs to, which is the coming one */
+	/* tone came before the tap that it belongs to, which is the coming one */
+	int early;
 };
 
 /* splitmix64 (Steele, Lea and Flood, 2014). */

@@ -10,8 +10,8 @@
  *
  *	inputs=1000 mean_ns=960123 max_ns=974000
  *
- * It does what examples/tap/kernel/loop.c does, in the same order, at the same pace (an emulated UART
- * has none of its own), and sleeps in ppoll() until input comes or a byte may be sent.
+ * It does what examples/tap/kernel/loop.c does, in the same order, at the same pace (an emulated
+ * UART has none of its own), and sleeps in ppoll() until input comes or a byte may be sent.
  *
  * Exit status: 0; 1 something failed; 2 usage.
  */
@@ -62,7 +62,8 @@ static void queue(const uint8_t *message)
 
 static int open_uart(const char *name)
 {
-	int fd = open(name, O_RDWR | O_NOCTTY | O_NONBLOCK), loop = TIOCM_LOOP | TIOCM_DTR | TIOCM_RTS;
+	int loop = TIOCM_LOOP | TIOCM_DTR | TIOCM_RTS;
+	int fd = open(name, O_RDWR | O_NOCTTY | O_NONBLOCK);
 	struct termios tio;
 
 	if (fd < 0 || tcgetattr(fd, &tio))
@@ -134,7 +135,8 @@ int main(int argc, char **argv)
 		if (head != tail && free_at - BYTE_NS < until)
 			until = free_at - BYTE_NS;
 		if (until > now) {
-			struct timespec left = { (until - now) / 1000000000, (until - now) % 1000000000 };
+			struct timespec left = { (until - now) / 1000000000,
+						 (until - now) % 1000000000 };
 			struct pollfd input = { .fd = fd, .events = POLLIN };
 
 			if (ppoll(&input, 1, &left, NULL) < 0 && errno != EINTR)

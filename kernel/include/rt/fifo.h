@@ -222,6 +222,7 @@ struct file;
 
 /**
  * rtf_of_file - which FIFO is an open file of?
+ * @file: of any kind
  *
  * Context: Linux process.
  * Return: its number; -ENOTTY: of none.

@@ -366,11 +366,11 @@ int rt_task_suspend(RT_TASK *task);
  * @task: initialised
  *
  * A sporadic task: see rt_task_make_sporadic(). A task that never started starts, without a period.
- * A suspended task goes on where it was: in a job, in that job; waiting for its next release, at once if
- * that passed meanwhile, and for the last such moment only. A periodic task's
- * releases that passed during its suspension are skipped, and counted as such. For
- * a task that is not periodic each wake-up from a suspension is a release. A wake-up
- * of a task that is not suspended is kept for its next rt_task_suspend() of itself.
+ * A suspended task goes on where it was: in a job, in that job; waiting for its next release, at
+ * once if that passed meanwhile, and for the last such moment only. A periodic task's releases that
+ * passed during its suspension are skipped, and counted as such. For a task that is not periodic
+ * each wake-up from a suspension is a release. A wake-up of a task that is not suspended is kept
+ * for its next rt_task_suspend() of itself.
  *
  * A task that the executive has stopped, for its budget or for Linux's sake, goes on if a Linux
  * process calls this; with a budget that holds it up, from its next release moment on. Other

@@ -301,9 +301,11 @@ void *rt_get_adr(unsigned long name);
 #define RTAI_FP_FILE 0
 #endif
 #define rt_task_init(task, fn, data, stack, prio, fpu, sig) \
-	rtai_task_init(task, (void (*)(long))(fn), (long)(data), stack, prio, fpu, sig, -1, RTAI_FP_FILE)
+	rtai_task_init(task, (void (*)(long))(fn), (long)(data), stack, prio, fpu, sig, -1, \
+		       RTAI_FP_FILE)
 #define rt_task_init_cpuid(task, fn, data, stack, prio, fpu, sig, cpu) \
-	rtai_task_init(task, (void (*)(long))(fn), (long)(data), stack, prio, fpu, sig, cpu, RTAI_FP_FILE)
+	rtai_task_init(task, (void (*)(long))(fn), (long)(data), stack, prio, fpu, sig, cpu, \
+		       RTAI_FP_FILE)
 #define rt_task_make_periodic rtai_task_make_periodic
 #define rt_task_make_periodic_relative_ns rtai_task_make_periodic_relative_ns
 #define rt_task_suspend rtai_task_suspend

@@ -135,6 +135,7 @@ static inline int usleep(unsigned long us)
 {
 	return rt_task_sleep_until(rt_get_time() + us * 1000LL);
 }
+
 #define rtl_usleep usleep
 
 /* Spins, as it did there. */
@@ -150,6 +151,7 @@ static inline clockid_t rtl_getschedclock(void)
 {
 	return CLOCK_MONOTONIC;
 }
+
 #define rtl_getbestclock(cpu) CLOCK_MONOTONIC
 
 /* The clock is always one-shot. */
@@ -414,8 +416,8 @@ ssize_t rtl_write(int fd, const void *buf, size_t count);
 
 /* Interrupts. */
 
-int rtl_request_irq(unsigned int irq, unsigned int (*handler)(unsigned int irq,
-							     struct pt_regs *regs));
+int rtl_request_irq(unsigned int irq,
+		    unsigned int (*handler)(unsigned int irq, struct pt_regs *regs));
 int rtl_free_irq(unsigned int irq);
 #define rtl_request_global_irq rtl_request_irq
 #define rtl_free_global_irq rtl_free_irq
@@ -480,6 +482,7 @@ static inline void *mbuff_alloc(const char *name, int size)
 	rt_printk("rtl_compat: mbuff_alloc(\"%s\"): shared memory is not supported\n", name);
 	return NULL;
 }
+
 #define mbuff_free(name, memory) ((void)(memory))
 
 #endif

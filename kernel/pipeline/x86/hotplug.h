@@ -3,7 +3,7 @@
 #ifndef _TACTUS_HOTPLUG_H
 #define _TACTUS_HOTPLUG_H
 
-/**
+/*
  * pl_hotplug_watch, pl_hotplug_ignore - follow CPUs that come and go, and stop that
  *
  * Context: Linux process; may sleep; pl_texts_mutex not held: a CPU that comes or goes holds
@@ -13,7 +13,7 @@
 int pl_hotplug_watch(void);
 void pl_hotplug_ignore(void);
 
-/**
+/*
  * pl_use_vector - have this CPU's timer come on the vector @vector; when this has returned with
  * hardware interrupts on, no shot on the old one is in flight any more
  *

@@ -189,7 +189,8 @@ static int add_driver_call(void)
 		return pl_refuse("no call of the idle driver in cpuidle_enter_state");
 	length = indirect_call(found);
 	err = pl_kcall_move(pl_cpuidle_call, found, length);
-	return err ?: pl_text_add(pl_kernel_text, found, PL_SLOT_MISC, PL_OP_CALL, pl_cpuidle, length);
+	return err ?: pl_text_add(pl_kernel_text, found, PL_SLOT_MISC, PL_OP_CALL, pl_cpuidle,
+				  length);
 }
 
 int pl_idle_add(void)

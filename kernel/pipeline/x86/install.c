@@ -288,7 +288,7 @@ void pl_get_summary(struct pl_summary *summary)
 		summary->nmi += text->kinds[PL_SLOT_NMI];
 		summary->misc += text->kinds[PL_SLOT_MISC];
 		summary->sys += text->kinds[PL_SLOT_SYS];
-		summary->modules += text->mod != NULL;
+		summary->modules += !!text->mod;
 	}
 	mutex_unlock(&pl_texts_mutex);
 }

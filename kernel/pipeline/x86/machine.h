@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which kernels, CPUs, hypervisors and clocks the pipeline is refused on. Private to pipeline/x86. */
+/*
+ * Which kernels, CPUs, hypervisors and clocks the pipeline is refused on. Private to pipeline/x86.
+ */
 #ifndef _TACTUS_MACHINE_H
 #define _TACTUS_MACHINE_H
 

@@ -62,7 +62,8 @@ static bool somebody_inside(bool turning_on)
 				/* Any word: also those that a sanitizer guards. */
 				unsigned long value = READ_ONCE_NOCHECK(*word);
 
-				if (turning_on ? pl_texts_inside_slot(value) : value == (unsigned long)pl_cli)
+				if (turning_on ? pl_texts_inside_slot(value) :
+						 value == (unsigned long)pl_cli)
 					return true;
 			}
 		}

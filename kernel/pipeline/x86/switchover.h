@@ -14,7 +14,7 @@ extern atomic_t pl_handed_edge, pl_handed_level;
 
 DECLARE_PER_CPU(bool, pl_served);	/* this CPU's timer is shared with RT */
 
-/**
+/*
  * pl_serve_cpu, pl_leave_cpu - take this CPU's timer for RT, and give it back
  *
  * Context: this CPU, hardware interrupts off, Linux stalled.
@@ -22,7 +22,7 @@ DECLARE_PER_CPU(bool, pl_served);	/* this CPU's timer is shared with RT */
 void pl_serve_cpu(void *unused);
 void pl_leave_cpu(void *unused);
 
-/**
+/*
  * pl_stalled - call @fn(@arg) with hardware interrupts off and Linux stalled, see pl_stall()
  *
  * Context: any but NMI.
@@ -44,7 +44,7 @@ static __always_inline void pl_stalled(void (*fn)(void *arg), void *arg)
  */
 void pl_hand_over(void);
 
-/**
+/*
  * pl_switch_over - switch the pipeline on or off on all CPUs
  *
  * Context: Linux process; may sleep; pl_texts_mutex held.

@@ -24,7 +24,6 @@
 #include "pipeline/x86/patch/kcall.h"
 #include "pipeline/x86/patch/symbols.h"
 
-/* The stack of the innermost guarded call on this CPU, or NULL. */
 DEFINE_PER_CPU(void *, pl_guard_sp);
 
 extern char pl_guard_landing[];

@@ -3,11 +3,15 @@
 #ifndef _TACTUS_FAULT_H
 #define _TACTUS_FAULT_H
 
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 struct pt_regs;
 
-/**
+/* Set by guard.S: the stack of the innermost guarded call on this CPU, or NULL. */
+DECLARE_PER_CPU(void *, pl_guard_sp);
+
+/*
  * pl_fault - struct pl_hooks's fault
  *
  * Context: exception entry, out-of-band, hardware interrupts off.

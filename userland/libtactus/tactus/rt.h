@@ -2,7 +2,8 @@
 /*
  * libtactus: threads of ordinary programs as hard real-time tasks. See libtactus(3).
  *
- *	struct rt_attr attr = { .period_ns = 1000000, .budget_ns = 200000, .priority = 10, .cpu = -1 };
+ *	struct rt_attr attr = { .period_ns = 1000000, .budget_ns = 200000,
+ *				.priority = 10, .cpu = -1 };
  *	struct rt_job job;
  *
  *	if (rt_enter(&attr))
@@ -45,8 +46,9 @@ struct rt_job {
  * Lock the process's memory first (mlockall()). TACTUS_DEMOTE=signal|abort|count in the environment
  * says what a demotion is to do if @attr->flags does not.
  *
- * Return: 0: in RT mode; else rt_why() says why not. -EINVAL, -EPERM, -ENOSPC, -EAGAIN (RLIMIT_MEMLOCK), -EINTR
- * (a signal came before the first release), -EOPNOTSUPP, -ENOMEM, or what open() of /dev/rt says.
+ * Return: 0: in RT mode; else rt_why() says why not. -EINVAL, -EPERM, -ENOSPC, -EAGAIN
+ * (RLIMIT_MEMLOCK), -EINTR (a signal came before the first release), -EOPNOTSUPP, -ENOMEM, or what
+ * open() of /dev/rt says.
  */
 int rt_enter(const struct rt_attr *attr);
 
@@ -59,9 +61,9 @@ const char *rt_why(void);
  *
  * A thread that was demoted since goes back to RT mode here, at its next release.
  *
- * Return: 0; -ETIMEDOUT (the job that begins now was released while the one before still ran: @job is
- * filled in); -EINTR (a signal came: it is handled, and the thread is in Linux); -EPERM (the thread
- * never entered RT mode, or left it); what rt_enter() says.
+ * Return: 0; -ETIMEDOUT (the job that begins now was released while the one before still ran: @job
+ * is filled in); -EINTR (a signal came: it is handled, and the thread is in Linux); -EPERM (the
+ * thread never entered RT mode, or left it); what rt_enter() says.
  */
 int rt_wait(struct rt_job *job);
 
@@ -75,7 +77,9 @@ int rt_sleep_until(int64_t when);
 /** rt_leave - back to Linux. Return: 0; -ENOSYS (it was there already: so it stays). */
 int rt_leave(void);
 
-/** rt_now - time, ns, of RT mode's clock; in and out of RT mode, without a call; 0 before rt_init() */
+/**
+ * rt_now - time, ns, of RT mode's clock; in and out of RT mode, without a call; 0 before rt_init()
+ */
 int64_t rt_now(void);
 
 /** rt_in_rt - is the calling thread in RT mode? If not, that costs a system call. */
@@ -100,8 +104,8 @@ int rt_fifo(int fd);
  * @fifo: from rt_fifo()
  * @count: up to RT_COPY_MOST
  *
- * Return: bytes; -ENOSPC (put: it does not fit), -EBADF (not allowed), -EMSGSIZE, -EFAULT (memory that
- * RT mode does not have), -ENOSYS (not in RT mode).
+ * Return: bytes; -ENOSPC (put: it does not fit), -EBADF (not allowed), -EMSGSIZE, -EFAULT (memory
+ * that RT mode does not have), -ENOSYS (not in RT mode).
  */
 ssize_t rt_fifo_put(int fifo, const void *bytes, size_t count);
 ssize_t rt_fifo_get(int fifo, void *bytes, size_t count);

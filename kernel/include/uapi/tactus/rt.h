@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * /dev/rt, of the module tactus_user: a thread of an ordinary process goes on as an RT task, in ring
- * 3, with its own registers, stack and memory. Programs use libtactus, <tactus/rt.h>.
+ * /dev/rt, of the module tactus_user: a thread of an ordinary process goes on as an RT task, in
+ * ring 3, with its own registers, stack and memory. Programs use libtactus, <tactus/rt.h>.
  *
  *	int fd = open("/dev/rt", O_RDWR | O_CLOEXEC);		once a process
  *	struct rt_enter enter = { .attr = { .period_ns = 1000000, ... } };
@@ -33,6 +33,7 @@
  * @priority: 1, the highest, to 1000000
  * @cpu: where; -1: where the thread is
  * @flags: RT_DEMOTE_*
+ * @reserved: 0
  */
 struct rt_attr {
 	__s64 period_ns;
@@ -42,7 +43,7 @@ struct rt_attr {
 	__u32 priority;
 	__s32 cpu;
 	__u32 flags;
-	__u32 reserved;		/* 0 */
+	__u32 reserved;
 };
 
 #define RT_WHY_BYTES 96
@@ -58,8 +59,9 @@ struct rt_enter {
 };
 
 /*
- * RT calls: the instruction `syscall`, number in rax, arguments in rdi, rsi, rdx; the result in rax,
- * negative: -errno. They run with interrupts off, so they are over before anything can end the task.
+ * RT calls: the instruction `syscall`, number in rax, arguments in rdi, rsi, rdx; the result in
+ * rax, negative: -errno. They run with interrupts off, so they are over before anything can end the
+ * task.
  */
 #define RT_CALL_FIRST	0x54430000
 #define RT_CALL_WAIT	0x54430000	/* end the job; rdx: the next one's release, ns */
@@ -78,15 +80,21 @@ struct rt_enter {
 #define RT_END_TRAP	3	/* an exception: vector, error_code, address */
 #define RT_END_SIGNAL	4	/* a signal, a debugger, exit, exec */
 #define RT_END_STOPPED	5	/* budget or watchdog */
-#define RT_END_MEMORY	6	/* the process's memory changed at address: munmap(), MADV_DONTNEED ... */
+#define RT_END_MEMORY	6	/* the memory at address changed: munmap(), MADV_DONTNEED ... */
 #define RT_END_REASONS	7
 
 /**
  * struct rt_stat - what happened to the calling thread
  * @promotions: how often it entered RT mode
  * @demotions: how often it left, by reason
- * @reason, @vector, @ip, @address, @error_code, @nr: of the last demotion
- * @pages: in RT mode's address space; @pages_ns: what making or checking it took the last time
+ * @reason: RT_END_*, of the last demotion, as are the next five
+ * @vector: of the exception
+ * @ip: address of the instruction
+ * @address: of the memory
+ * @error_code: of the exception
+ * @nr: of the system call
+ * @pages: in RT mode's address space
+ * @pages_ns: what making or checking it took the last time
  */
 struct rt_stat {
 	__u64 promotions;
@@ -98,7 +106,8 @@ struct rt_stat {
 };
 
 /**
- * struct rt_clock - the clock of RT mode: ns = (unsigned __int128)rdtsc * @factor >> 32
+ * struct rt_clock - the clock of RT mode
+ * @factor: ns = (unsigned __int128)rdtsc * @factor >> 32
  *
  * It does not change while /dev/rt is open.
  */

@@ -13,7 +13,7 @@
  */
 int pl_apichook_find(void);
 
-/**
+/*
  * pl_apichook_before_on, pl_apichook_after_off - put ours in the kernel's place, and back, where
  * that takes locks; ours only pass through while the pipeline is off
  *

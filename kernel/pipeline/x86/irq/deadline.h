@@ -39,7 +39,9 @@ u64 pl_deadline_read(void);
 /** pl_tsc_init - the TSC runs at @khz, which is not 0 */
 void pl_tsc_init(unsigned int khz);
 
-/** pl_tsc_factor - ns per tick of the TSC, times 2^32: pl_tsc_clock() is the product's upper part */
+/**
+ * pl_tsc_factor - ns per tick of the TSC, times 2^32: pl_tsc_clock() is the product's upper part
+ */
 u64 pl_tsc_factor(void);
 
 /** pl_tsc_clock - now, ns. Context: any. */
@@ -48,7 +50,7 @@ u64 pl_tsc_clock(void);
 /* The longest wait that pl_deadline_arm() takes. */
 #define PL_DEADLINE_LONGEST_NS (1ULL << 30)
 
-/**
+/*
  * pl_deadline_arm - interrupt when pl_tsc_clock() has gone on by @wait_ns
  *
  * Never earlier, by that clock, and at most 4 ns and 2 ticks later.

@@ -50,7 +50,8 @@ struct rt_line {
 	void (*handler)(void);
 	unsigned int irq;
 	bool level;
-	struct irq_data *remapped;	/* if level-triggered behind interrupt remapping; else NULL */
+	/* if level-triggered behind interrupt remapping; else NULL */
+	struct irq_data *remapped;
 	bool taken;		/* a Linux driver has it, and waits */
 	bool own;		/* the pipeline's */
 	bool dead;		/* its handler failed: Linux's, until it is freed */
@@ -297,8 +298,9 @@ static irqreturn_t placeholder(int irq, void *cookie)
 	if (pl_hosted()) {
 		line->count++;
 		pl_hosted_interrupt(line->handler);
-	} else if (line->dead || !READ_ONCE(pl_core.active))
+	} else if (line->dead || !READ_ONCE(pl_core.active)) {
 		disable_irq_nosync(irq);
+	}
 	return IRQ_HANDLED;
 }
 

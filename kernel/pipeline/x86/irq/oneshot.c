@@ -33,7 +33,7 @@
 #define TICK_WAIT_MS 5000
 #define TICK_POLL_MS 10
 
-/**
+/*
  * struct oneshot - one CPU's timer
  * @rt_next, @linux_next: ns of pl_clock(), or NEVER
  * @shot: the timer, while taken
@@ -108,7 +108,9 @@ bool pl_oneshot_due(void)
 	t->handling = false;
 	linux_due = t->linux_next <= now;
 	if (linux_due) {
-		/* Linux will say when next. If it does not, there is a shot for the stall detector. */
+		/*
+		 * Linux will say when next. If it does not, there is a shot for the stall detector.
+		 */
 		linux_due = !t->owed;
 		t->owed = true;
 		t->linux_next = now + NSEC_PER_SEC;

@@ -31,14 +31,14 @@ void pl_oneshot_forget(void);
 /** pl_oneshot_keeps - must @cpu stay online, for the device interrupts no other? Context: any. */
 bool pl_oneshot_keeps(int cpu);
 
-/**
+/*
  * pl_oneshot_ready - is Linux's tick on @cpu in a state that can be taken over?
  *
  * Context: any.
  */
 bool pl_oneshot_ready(int cpu);
 
-/**
+/*
  * pl_tick_wait - wait until a CPU's tick can be shared
  *
  * In the first seconds after boot, and after a CPU came online, Linux's tick is still periodic:
@@ -49,7 +49,7 @@ bool pl_oneshot_ready(int cpu);
  */
 bool pl_tick_wait(int cpu);
 
-/**
+/*
  * pl_oneshot_take, pl_oneshot_release - on this CPU, make Linux's tick our client, and back
  *
  * Context: this CPU, hardware interrupts off; the pipeline is being switched on or off here.
@@ -60,7 +60,7 @@ void pl_oneshot_release(void);
 /** pl_oneshot_arm - see pl_timer_arm(). Context: any, hardware interrupts off. */
 void pl_oneshot_arm(u64 when);
 
-/**
+/*
  * pl_oneshot_use_vector - have this CPU's APIC timer interrupt come on @vector, a number
  *
  * Context: this CPU, hardware interrupts off, Linux stalled; the pipeline is on.

@@ -14,7 +14,7 @@
  */
 const struct pl_shot *pl_pit_find(int *cpu);
 
-/**
+/*
  * pl_pit_own - have interrupt 0 call @handler while the pipeline is on; pl_pit_disown() ends it
  *
  * Context: Linux process; may sleep.
@@ -23,7 +23,7 @@ const struct pl_shot *pl_pit_find(int *cpu);
 int pl_pit_own(void (*handler)(void));
 void pl_pit_disown(void);
 
-/**
+/*
  * pl_pit_take, pl_pit_release - put the channel into interrupt-on-terminal-count mode, and back
  *
  * Context: the CPU that interrupt 0 comes to, hardware interrupts off.

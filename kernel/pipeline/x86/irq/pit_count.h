@@ -10,7 +10,7 @@
 #define PL_PIT_LONGEST_COUNT 65535U	/* 16 bits */
 #define PL_PIT_LONGEST_NS 54000000ULL	/* a little less than that many counts */
 
-/**
+/*
  * pl_pit_count - the count that lasts for @wait_ns, PL_PIT_LONGEST_NS at most
  *
  * Rounded up, by one count at most: 1 to PL_PIT_LONGEST_COUNT.

@@ -7,9 +7,9 @@
  * A soft cli stays one store. What is needed is noted where an interrupt is logged because
  * Linux is stalled: when the oldest that waits came, and what it interrupted. Who looks:
  *
- *   the CPU itself, at each RT interrupt (its timer, an RT IPI). A tick that Linux does not answer is
- *   followed by a shot a second later, see pl_oneshot_due(), so there is one.
- *   Linux, once a second, at all CPUs: for one that sleeps.
+ *   the CPU itself, at each RT interrupt (its timer, an RT IPI). A tick that Linux does not answer
+ *   is followed by a shot a second later, see pl_oneshot_due(), so there is one. Linux, once a
+ *   second, at all CPUs: for one that sleeps.
  */
 #include <linux/cpumask.h>
 #include <linux/percpu.h>

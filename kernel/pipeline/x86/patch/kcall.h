@@ -41,7 +41,7 @@ int pl_kcall_bind(unsigned int which, unsigned long target);
 
 /**
  * pl_kcall_bind_jump - fill in where the first jump of a stub of tactus_core leads
- * @stub: its other instructions fall through to that jump
+ * @stub: its other instructions run on to that jump
  * @target: address of the kernel function
  *
  * Context: Linux process; may sleep; the stub is not in use, or leads to @target already.
@@ -49,7 +49,7 @@ int pl_kcall_bind(unsigned int which, unsigned long target);
  */
 int pl_kcall_bind_jump(const void *stub, unsigned long target);
 
-/**
+/*
  * pl_kcall_move - copy a call of the kernel's, so that it calls the same from elsewhere
  * @to: PL_KCALL_MOVE_BYTES of code, which nobody runs now
  * @from: the call: through a register, or direct, with or without a prefix

@@ -98,7 +98,9 @@ int pl_patchers_fence(struct pl_text *text)
 
 		fence[i].start_addr = slot->addr;
 		fence[i].end_addr = slot->addr + slot->bytes;
-		/* When a module goes, kprobes frees what it finds in that module's forbidden text. */
+		/*
+		 * When a module goes, kprobes frees what it finds in that module's forbidden text.
+		 */
 		if (text->mod && is_forbidden(slot->addr))
 			INIT_LIST_HEAD(&fence[i].list);
 		else

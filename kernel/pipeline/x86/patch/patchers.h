@@ -13,7 +13,7 @@ struct pl_text;
  */
 int pl_patchers_find(void);
 
-/**
+/*
  * pl_patchers_hold, pl_patchers_let - between these nobody sets a breakpoint or rewrites an
  * instruction: text can be decoded
  *
@@ -33,12 +33,12 @@ void pl_patchers_let(void);
  */
 int pl_patchers_check(void);
 
-/**
+/*
  * pl_patchers_fence, pl_patchers_unfence - from now on no kprobe can be set on a slot of @text,
  * and the reverse
  *
- * Context: Linux process; may sleep; pl_texts_mutex held. To fence, patchers held; to unfence a text
- * that is fenced, not held.
+ * Context: Linux process; may sleep; pl_texts_mutex held. To fence, patchers held; to unfence a
+ * text that is fenced, not held.
  * Return: 0 or -ENOMEM.
  */
 int pl_patchers_fence(struct pl_text *text);

@@ -4,8 +4,8 @@
  * exceptions that have another C function for user mode.
  *
  * All of Linux's entry code is decoded and everything that matters is counted. One call more than
- * is known would be a way to Linux past us; one more use of the kernel stack's top, a register frame
- * in the wrong place. Then RT code has to stay in the kernel; the pipeline itself can go on.
+ * is known would be a way to Linux past us; one more use of the kernel stack's top, a register
+ * frame in the wrong place. Then RT code has to stay in the kernel; the pipeline itself can go on.
  */
 #include <linux/err.h>
 #include <linux/kallsyms.h>
@@ -27,7 +27,9 @@
 #define OP_CALL 0xe8
 #define PREFIX_GS 0x65
 
-/* C functions that are called once each in the entry code; @absent: or, in some kernels, not there. */
+/*
+ * C functions that are called once each in the entry code; @absent: or, in some kernels, not there.
+ */
 static struct callee {
 	const char *name;
 	bool absent;

@@ -54,8 +54,8 @@ static const char *const soft_noinstr[] = {
 };
 
 /*
- * The others (by prefix), depending on what the compiler made inline; and where a CPU ends: one that
- * is stopped runs no RT code any more, and one that leaves for another kernel has no IDT.
+ * The others (by prefix), depending on what the compiler made inline; and where a CPU ends: one
+ * that is stopped runs no RT code any more, and one that leaves for another kernel has no IDT.
  */
 static const char *const hard_ordinary[] = {
 	"__syscall_exit_to_user_mode_work",
@@ -347,7 +347,9 @@ const struct pl_slot *pl_text_check(const struct pl_text *text, bool on)
 		const void *at = (const void *)slot->addr;
 
 		if (likely(slot->wide)) {
-			if (word_of(slot, *(const u64 *)at ^ (on ? slot->new_word : slot->old_word)))
+			u64 right = on ? slot->new_word : slot->old_word;
+
+			if (word_of(slot, *(const u64 *)at ^ right))
 				return slot;
 		} else if (memcmp(at, on ? slot->new : slot->old, slot->bytes)) {
 			return slot;

@@ -37,7 +37,7 @@ enum pl_slot_kind {
 	PL_SLOT_KINDS
 };
 
-/**
+/*
  * struct pl_slot - one place
  * @addr: where
  * @kind: enum pl_slot_kind
@@ -60,7 +60,7 @@ struct pl_slot {
 	};
 };
 
-/**
+/*
  * struct pl_text - one stretch of text and its slots
  * @node: in the installer's list
  * @mod: the module it belongs to; NULL: the kernel
@@ -98,7 +98,7 @@ struct pl_text *pl_text_open(struct module *mod, unsigned long base, unsigned lo
 /** pl_text_close - forget it; writes nothing */
 void pl_text_close(struct pl_text *text);
 
-/**
+/*
  * pl_text_scan - find every cli, sti and save_fl slot of a stretch
  *
  * Context: Linux process; may sleep.
@@ -113,7 +113,7 @@ static inline unsigned int pl_text_scanned(const struct pl_text *text)
 	       text->kinds[PL_SLOT_SAVE_FL] + text->kinds[PL_SLOT_CLI_HARD];
 }
 
-/**
+/*
  * pl_text_add - a slot at @addr becomes a call or jump
  * @opcode: 0xe8 (call) or 0xe9 (jmp)
  * @target: where to; NULL: nowhere, the slot is only checked and listed
@@ -124,7 +124,7 @@ static inline unsigned int pl_text_scanned(const struct pl_text *text)
 int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind,
 		u8 opcode, const void *target, u8 bytes);
 
-/**
+/*
  * pl_text_add_calls - every call of @callee in [@base, @base + @bytes) is a slot
  * @stub: what is called instead
  *
@@ -137,14 +137,14 @@ int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long by
 int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_slot_kind kind,
 			  const void *stub);
 
-/**
+/*
  * pl_text_find - the first place in [@base, @base + @bytes) with the given bytes, at
  * an instruction's start; 0 if there is none
  */
 unsigned long pl_text_find(unsigned long base, unsigned long bytes,
 			   const u8 *pattern, unsigned int pattern_bytes);
 
-/**
+/*
  * pl_text_check - is every slot what it should be?
  * @on: as we wrote them; else as they were found
  *
@@ -153,7 +153,7 @@ unsigned long pl_text_find(unsigned long base, unsigned long bytes,
  */
 const struct pl_slot *pl_text_check(const struct pl_text *text, bool on);
 
-/**
+/*
  * pl_text_write - write all slots
  * @on: ours; else as they were found
  *

@@ -20,7 +20,7 @@
 #include "pipeline/x86/patch/symbols.h"
 #include "pipeline/x86/patch/texts.h"
 
-DEFINE_MUTEX(pl_texts_mutex);
+DEFINE_MUTEX(pl_texts_mutex);	/* of the list, see texts.h */
 LIST_HEAD(pl_texts);
 struct pl_text *pl_kernel_text;
 

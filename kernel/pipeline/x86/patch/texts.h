@@ -27,7 +27,7 @@ int pl_texts_find_modules(void);
 /** pl_texts_fence - keep kprobes off all slots. Context as above, patchers held. 0 or -ENOMEM. */
 int pl_texts_fence(void);
 
-/**
+/*
  * pl_texts_watch_modules, pl_texts_ignore_modules - from now on each module that comes is
  * searched and, if the pipeline is on, written before its first instruction runs; or not let in
  *
@@ -40,7 +40,7 @@ void pl_texts_ignore_modules(void);
 /** pl_texts_forget - forget all. Context: Linux process; may sleep; pl_texts_mutex held. */
 void pl_texts_forget(void);
 
-/**
+/*
  * pl_texts_inside_slot - is @addr inside a slot, behind its first byte? Then that slot cannot
  * be rewritten while somebody is to return there.
  *

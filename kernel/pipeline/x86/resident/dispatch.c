@@ -65,6 +65,7 @@ notrace void pl_ack(void)
 {
 	compat_eoi_call(pl_core.eoi);
 }
+NOKPROBE_SYMBOL(pl_ack);
 EXPORT_SYMBOL_GPL(pl_ack);
 
 static __always_inline bool is_level(unsigned int vector)
@@ -99,6 +100,7 @@ static notrace void ack_arrival(struct pl_cpu *cpu, unsigned int vector)
 	}
 	pl_ack();
 }
+NOKPROBE_SYMBOL(ack_arrival);
 
 /*
  * An EOI acknowledges the highest vector in service, whichever handler sends it. So
@@ -146,6 +148,7 @@ notrace void pl_eoi(COMPAT_EOI_ARGS)
 	}
 	pl_hard_restore(flags);
 }
+NOKPROBE_SYMBOL(pl_eoi);
 EXPORT_SYMBOL_GPL(pl_eoi);
 
 /*
@@ -167,6 +170,7 @@ notrace u32 pl_apic_read(u32 reg)
 	}
 	return value;
 }
+NOKPROBE_SYMBOL(pl_apic_read);
 EXPORT_SYMBOL_GPL(pl_apic_read);
 
 /*
@@ -189,6 +193,7 @@ notrace void pl_ipi_self(int vector)
 	}
 	pl_hard_restore(flags);
 }
+NOKPROBE_SYMBOL(pl_ipi_self);
 EXPORT_SYMBOL_GPL(pl_ipi_self);
 
 /* ---- replay ---- */
@@ -232,6 +237,7 @@ static notrace void replay(struct pt_regs *regs)
 	__this_cpu_write(pl_cpu.logged_tsc, 0);
 	__this_cpu_write(pl_vif, 1);
 }
+NOKPROBE_SYMBOL(replay);
 
 /*
  * Replay at a place that no interrupt interrupted: Linux is told one that hit the
@@ -251,6 +257,7 @@ notrace void pl_replay_here(unsigned long ip, unsigned long sp)
 
 	replay(&regs);
 }
+NOKPROBE_SYMBOL(pl_replay_here);
 
 /* ---- the out-of-band stage ---- */
 
@@ -307,6 +314,7 @@ notrace void pl_call_oob(void (*fn)(void *arg), void *arg)
 		pl_replay_here(_THIS_IP_, (unsigned long)__builtin_frame_address(0));
 	pl_hard_restore(flags);
 }
+NOKPROBE_SYMBOL(pl_call_oob);
 EXPORT_SYMBOL_GPL(pl_call_oob);
 
 /* ---- entries ---- */
@@ -376,6 +384,7 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 		cpu->logged_ip = regs->ip;
 	}
 }
+NOKPROBE_SYMBOL(pl_irq);
 
 /*
  * A machine check in ring 3 of RT code. Linux's handler for user mode would mend or end the process
@@ -392,6 +401,7 @@ static notrace void machine_check_oob(struct pt_regs *regs, unsigned long error_
 	pl_core.machine_check(&kernel, error_code);
 	__this_cpu_dec(pl_cpu.nmi_depth);
 }
+NOKPROBE_SYMBOL(machine_check_oob);
 
 /**
  * pl_exc - an exception, in place of Linux's C handler
@@ -449,6 +459,7 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 	else
 		__this_cpu_write(pl_vif, vif);
 }
+NOKPROBE_SYMBOL(pl_exc);
 
 /**
  * pl_sys - a system call of RT code in ring 3, in place of Linux's C function
@@ -465,6 +476,7 @@ notrace bool pl_sys(struct pt_regs *regs, unsigned long nr, unsigned int gate)
 	pl_core.hooks->ring3_call(regs, nr, gate);
 	return true;
 }
+NOKPROBE_SYMBOL(pl_sys);
 
 /**
  * pl_nmi - an NMI, #DB, #DF or #MC on its own stack, in place of Linux's C handler
@@ -488,6 +500,7 @@ notrace void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int
 	__this_cpu_dec(pl_cpu.nmi_depth);
 	__this_cpu_write(pl_vif, vif);
 }
+NOKPROBE_SYMBOL(pl_nmi);
 
 /*
  * pl_fixup_irqs - Linux moves this CPU's interrupts elsewhere and looks into the APIC for
@@ -505,20 +518,6 @@ notrace void pl_fixup_irqs(void)
 	pl_core.fixup_irqs();
 }
 EXPORT_SYMBOL_GPL(pl_fixup_irqs);
-
-NOKPROBE_SYMBOL(pl_ack);
-NOKPROBE_SYMBOL(ack_arrival);
-NOKPROBE_SYMBOL(pl_apic_read);
-NOKPROBE_SYMBOL(pl_ipi_self);
-NOKPROBE_SYMBOL(pl_eoi);
-NOKPROBE_SYMBOL(replay);
-NOKPROBE_SYMBOL(pl_replay_here);
-NOKPROBE_SYMBOL(pl_call_oob);
-NOKPROBE_SYMBOL(pl_irq);
-NOKPROBE_SYMBOL(pl_exc);
-NOKPROBE_SYMBOL(pl_nmi);
-NOKPROBE_SYMBOL(machine_check_oob);
-NOKPROBE_SYMBOL(pl_sys);
 
 /* ---- module ---- */
 

@@ -60,7 +60,7 @@ struct pl_stats {
 	u64 direct, logged, replayed, oob, hidden, eoi_swallowed, eoi_held, lines_masked;
 };
 
-/**
+/*
  * struct pl_cpu - one CPU's pipeline; touched by its CPU, hardware interrupts off
  * @pending: Linux vectors that wait for Linux to be unstalled
  * @held: vectors whose EOI is left to Linux's handler
@@ -215,7 +215,7 @@ static __always_inline void pl_unstall(u8 vif)
 /** pl_ack - the real EOI. Context: any, hardware interrupts off. */
 void pl_ack(void);
 
-/**
+/*
  * pl_call_oob - run @fn(@arg) and a reschedule in the out-of-band stage
  *
  * Context: any but NMI; see pl_run_oob().

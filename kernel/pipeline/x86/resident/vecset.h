@@ -36,7 +36,7 @@ static inline bool pl_vecset_empty(const struct pl_vecset *set)
 	return !(set->word[0] | set->word[1] | set->word[2] | set->word[3]);
 }
 
-/**
+/*
  * pl_vecset_top - the highest vector of a set, as the APIC would choose
  *
  * Return: the vector, or -1 if the set is empty.

@@ -9,8 +9,8 @@
 /*
  * void __noreturn pl_ring3_leave(const struct pt_regs *regs, void *top, void *to_ring3)
  *
- * Registers to the top of the stack, where entry code would have put them, and out by @to_ring3. This
- * stack's frames are given up: they hold nothing. Hardware interrupts off.
+ * Registers to the top of the stack, where entry code would have put them, and out by @to_ring3.
+ * This stack's frames are given up: they hold nothing. Hardware interrupts off.
  */
 SYM_FUNC_START(pl_ring3_leave)
 	leaq	-PT_REGS_WORDS*8(%rsi), %rsp

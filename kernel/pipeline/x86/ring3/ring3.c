@@ -229,7 +229,10 @@ void pl_ring3_call(struct pt_regs *regs, unsigned long nr, unsigned int gate)
 
 	if (gate == PL_SYS_64 && ring3->ops->call(ring3, regs, nr))
 		return;
-	/* The number is where the call left it, but for int $0x80, which is entered as an exception. */
+	/*
+	 * The number is where the call left it, but for int $0x80, which is entered as an
+	 * exception.
+	 */
 	if (gate != PL_SYS_INT80)
 		regs->ax = regs->orig_ax;
 	regs->ip -= SYSCALL_BYTES;

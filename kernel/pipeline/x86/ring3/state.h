@@ -5,7 +5,7 @@
 
 #include <rt/pure.h>
 
-/**
+/*
  * struct ring3_state - of a side: RT code in ring 3, or Linux
  * @cr3: page tables
  * @top: where entry code from ring 3 puts the registers: the end of struct pt_regs

@@ -8,8 +8,8 @@
  *
  *	of each side	page tables; the kernel stack's top, where entry code from ring 3 puts the
  *			registers; FS base, inactive GS base; protection keys
- *	Linux's only	segment selectors, which ring 3 can load, and with which a 32-bit process cannot
- *			run if they are not its own
+ *	Linux's only	segment selectors, which ring 3 can load, and with which a 32-bit process
+ *			cannot run if they are not its own
  *	neutral for RT	the interrupted process's hardware breakpoints, I/O permissions, forbidden
  *			rdtsc, permitted rdpmc: nobody else's business
  *	the mm that Linux believes to be loaded: says "being switched" meanwhile, so that NMI
@@ -44,7 +44,7 @@ enum ring3_reg {
 #define RING3_CR3_NOFLUSH (1ULL << 63)
 #define RING3_MM_SWITCHING 1	/* LOADED_MM_SWITCHING */
 
-/**
+/*
  * struct ring3_cpu - one CPU
  * @loaded: the half that is in the registers; NULL: Linux's, and then the rest means nothing
  * @linux, @mm, @io, @dr7, @cr4, @sel, @msr: Linux's values
@@ -150,7 +150,7 @@ static __always_inline void ring3_back_to_linux(const struct ring3_cpu *cpu)
 	}
 }
 
-/**
+/*
  * ring3_swap - exchange the state in the registers
  * @m, @cpu: this CPU's
  * @to: whose it is to be; NULL: Linux's

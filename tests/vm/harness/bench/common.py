@@ -33,7 +33,7 @@ def cache_dir() -> Path:
 
 def build_dir() -> Path:
     """Where the checkout's build trees live, one folder per kernel release."""
-    return TREE / "build"
+    return Path(os.environ.get("TACTUS_BUILD") or TREE / "build")
 
 
 def say(text: str) -> None:

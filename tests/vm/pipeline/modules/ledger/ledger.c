@@ -77,7 +77,7 @@ enum way { OPEN, SECTION, SECTION_END, TIMER, DEVICE, WAYS };
 #define BUSY	0
 #define ARMED	1
 
-/**
+/*
  * struct line - one device, its interrupt and its side of the ledger
  * @state: BUSY, a raise is under way: who sets it may raise. ARMED, the timer is to raise, or the
  *	probe if it comes first: who clears it does

@@ -104,7 +104,7 @@ static void start_sender(void *unused)
 
 /* ---- text that changes ---- */
 
-DEFINE_STATIC_KEY_FALSE(side);
+static DEFINE_STATIC_KEY_FALSE(side);
 
 static noinline int one(void)
 {
