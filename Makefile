@@ -141,8 +141,8 @@ setup-check:
 # sanitizer, the rest under the address and undefined behaviour ones.
 UNIT_DIRS   := tests/unit examples/speaker/tests examples/tap/tests
 UNIT_TESTS  := $(patsubst test_%.c,%,$(sort $(notdir $(wildcard $(UNIT_DIRS:%=%/test_*.c)))))
-UNIT_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer -I. -Ikernel \
-	-Ikernel/include -Itests/unit
+UNIT_CFLAGS := -std=gnu11 -Wall -Wextra -Wno-missing-field-initializers -Werror -g -O1 \
+	-fno-omit-frame-pointer -I. -Ikernel -Ikernel/include -Itests/unit
 vpath test_%.c $(UNIT_DIRS)
 sanitizers   = $(if $(filter %_tsan,$(1)),thread,address$(comma)undefined -fno-sanitize-recover=all)
 comma       := ,

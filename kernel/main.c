@@ -57,7 +57,7 @@ static int switch_on(const char **why)
 		if (!any || !err || err == -ENOMEM)
 			return err;
 	}
-	err = rt_admission_check_hosted() ?: pl_hosted_start(&rt_client);
+	err = pl_hosted_start(&rt_client);
 	if (!err && any)
 		*why = " (auto: the pipeline was refused for the reason above)";
 	return err;
@@ -97,7 +97,7 @@ static int look(void)
 		if (!any || !err || err == -ENOMEM)
 			return err;
 	}
-	return rt_admission_check_hosted() ?: pl_hosted_check();
+	return pl_hosted_check();
 }
 
 /* ---- before the machine sleeps or stops ---- */

@@ -10,7 +10,10 @@
  * meanwhile, but not in what is left for Linux: safe, though more than needed (Chen et al., Many
  * suspensions, many problems, Real-Time Systems 55, 2019).
  *
- * In hosted mode jobs run to their end, of which no test here knows: there the sum is all.
+ * What a task keeps mutexes for (rt_task_set_section()) blocks more urgent ones. In hosted mode,
+ * where jobs run to their end, whole jobs do. A task that waits inside its jobs may meet a section,
+ * or another's job, once more after each wait: of those nobody knows the number, so no test is for
+ * both.
  *
  * The tests take their time, so they run in Linux processes, over a copy that is made under
  * the CPU's lock. rt_exec_mutex is held from the test until what was tested is so: with
@@ -62,9 +65,31 @@ int rt_admission_init(void)
 	return -EINVAL;
 }
 
+/* @task with the figures @f, as the tests see it. */
+static struct adm_task element(const RT_TASK *task, const struct rt_figures *f,
+			       const struct rt_sched_ops *ops)
+{
+	struct adm_task t = {
+		.period = f->period ?: RT_PERIOD_MAX_NS,
+		.rank = ops->rank ? ops->rank(task, f->period, f->deadline) : 0,
+		.section = f->section,
+	};
+
+	t.deadline = f->deadline ?: t.period;
+	/* An owner may go on beyond its budget: so it needs its section, in any case. */
+	if (f->period && f->budget)
+		t.cost = max(f->budget, f->section);
+	if (pl_hosted()) {
+		t.region = max(t.cost, t.section);
+		t.section = 0;
+	}
+	return t;
+}
+
 /*
- * Fill in set[] and who[]: the tasks of @cpu, @changed with its new figures among them. @bare
- * becomes a task without a budget, or NULL. Return: how many.
+ * Fill in set[] and who[]: the tasks of @cpu, @changed with its new figures among them. Those
+ * without a period or a budget are in it only for what they block. @bare becomes a periodic task
+ * without a budget, or NULL. Return: how many.
  */
 static int collect(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_TASK *changed,
 		   const struct rt_figures *new, const RT_TASK **bare)
@@ -78,18 +103,15 @@ static int collect(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_
 
 		if (task == changed)
 			f = *new;
-		if (task->state == CORE_DEAD || !f.period)
+		if (task->state == CORE_DEAD)
 			continue;
-		if (!f.budget) {
+		if (f.period && !f.budget)
 			*bare = task;
+		if (!(f.period && f.budget) && !f.section)
 			continue;
-		}
 		who[count] = task;
-		suspension[count] = f.suspension;
-		set[count++] = (struct adm_task) {
-			.cost = f.budget, .period = f.period, .deadline = f.deadline ?: f.period,
-			.rank = ops->rank ? ops->rank(task, f.period, f.deadline) : 0,
-		};
+		suspension[count] = f.period && f.budget ? f.suspension : 0;
+		set[count++] = element(task, &f, ops);
 	}
 	rt_cpu_unlock(cpu, flags);
 	return count;
@@ -130,48 +152,58 @@ static unsigned int percent_x100(u64 share)
 	return share / (ADM_ONE / 10000);
 }
 
+static const char *then(void)
+{
+	return rt_admission == RT_ADMISSION_ENFORCE ? "refused" : "admitted all the same";
+}
+
 static void say(const struct rt_cpu *cpu, const struct rt_sched_ops *ops,
 		const struct adm_verdict *v)
 {
 	const char *name = v->index < 0 ? "-" : who[v->index]->name;
-	const char *then =
-		rt_admission == RT_ADMISSION_ENFORCE ? "refused" : "admitted all the same";
 	unsigned int figure = percent_x100(v->figure), limit = percent_x100(v->limit);
 
 	switch (v->reason) {
 	case ADM_UTILISATION:
 		pr_warn("CPU %d, policy %s: utilisation %u.%02u %% is above %u.%02u %% (linux_share=%u), task %s has the most: %s\n",
 			cpu->rq.cpu, ops->name, figure / 100, figure % 100, limit / 100,
-			limit % 100, linux_share, name, then);
+			limit % 100, linux_share, name, then());
 		break;
 	case ADM_RESPONSE:
 		pr_warn("CPU %d, policy %s: task %s would answer within %llu ns, its deadline is %llu ns: %s\n",
-			cpu->rq.cpu, ops->name, name, v->figure, v->limit, then);
+			cpu->rq.cpu, ops->name, name, v->figure, v->limit, then());
 		break;
 	case ADM_DEMAND:
 		pr_warn("CPU %d, policy %s: %llu ns are due within %llu ns, a deadline of task %s: %s\n",
-			cpu->rq.cpu, ops->name, v->figure, v->limit, name, then);
+			cpu->rq.cpu, ops->name, v->figure, v->limit, name, then());
 		break;
 	default:
 		pr_warn("CPU %d, policy %s: too many steps to decide, task %s: %s\n",
-			cpu->rq.cpu, ops->name, name, then);
+			cpu->rq.cpu, ops->name, name, then());
 	}
 }
 
-int rt_admission_check_hosted(void)
+/* A task that waits inside its jobs, where no test knows what that does; NULL: none. */
+static const RT_TASK *untested(int count)
 {
-	if (rt_admission != RT_ADMISSION_ENFORCE)
-		return 0;
-	pr_err("refused: admission=enforce is not for mode hosted, where jobs do not pre-empt one another\n");
-	return -EINVAL;
+	bool blocking = pl_hosted();
+	const RT_TASK *waits = NULL;
+
+	for (int i = 0; i < count; i++) {
+		blocking |= set[i].section != 0;
+		if (suspension[i])
+			waits = who[i];
+	}
+	return blocking ? waits : NULL;
 }
 
 int rt_admit(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_TASK *changed,
 	     const struct rt_figures *new)
 {
 	u64 share = ADM_ONE - ADM_ONE / 100 * linux_share;
+	bool tested = ops->analysis != RT_ANALYSIS_NONE;
+	const RT_TASK *bare, *waits;
 	struct adm_verdict verdict;
-	const RT_TASK *bare;
 	int count;
 
 	if (rt_admission == RT_ADMISSION_OFF)
@@ -182,8 +214,17 @@ int rt_admit(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_TASK *
 			cpu->rq.cpu, bare->name);
 		return -ENOSPC;
 	}
+	waits = tested ? untested(count) : NULL;
+	if (waits) {
+		pr_warn("CPU %d: task %s waits inside its jobs, and %s; no test is for both: %s\n",
+			cpu->rq.cpu, waits->name, pl_hosted() ? "jobs do not pre-empt one another" :
+			"a task has a section", then());
+		if (rt_admission == RT_ADMISSION_ENFORCE)
+			return -ENOSPC;
+		tested = false;
+	}
 	verdict = adm_any(set, count, share);
-	if (verdict.reason == ADM_FITS && ops->analysis != RT_ANALYSIS_NONE && !pl_hosted()) {
+	if (verdict.reason == ADM_FITS && tested) {
 		if (add_suspensions(count))
 			share = ADM_ONE;
 		sort(set, count, sizeof(set[0]), by_rank, swap_tasks);

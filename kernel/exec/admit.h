@@ -10,21 +10,19 @@ extern enum rt_admission rt_admission;
 
 /* What a task is admitted by, ns. */
 struct rt_figures {
-	RTIME period, deadline, budget, suspension;
+	RTIME period, deadline, budget, suspension, section;
 };
 
 static inline struct rt_figures rt_figures_of(const RT_TASK *task)
 {
 	return (struct rt_figures) {
 		task->period, task->relative_deadline, task->budget, task->suspension,
+		task->section,
 	};
 }
 
 /** rt_admission_init - read the parameters; 0 or -EINVAL after a line in the log */
 int rt_admission_init(void);
-
-/** rt_admission_check_hosted - can hosted mode do what is asked for? 0 or -EINVAL, likewise */
-int rt_admission_check_hosted(void);
 
 /*
  * rt_admit - would the tasks of @cpu fit under @ops?

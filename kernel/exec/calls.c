@@ -42,7 +42,7 @@ static int do_admitted_call(struct rt_call *call,
 		return rt_call(call);
 	if (rt_is_task(task)) {
 		figures = new(call);
-		if (figures.period)
+		if (figures.period || figures.section)
 			error = rt_admit(rt_cpu_of(task->cpu), rt_cpu_of(task->cpu)->rq.policy,
 					 task, &figures);
 	}
@@ -80,6 +80,14 @@ static struct rt_figures with_suspension(const struct rt_call *call)
 	struct rt_figures figures = rt_figures_of(call->task);
 
 	figures.suspension = call->period;
+	return figures;
+}
+
+static struct rt_figures with_section(const struct rt_call *call)
+{
+	struct rt_figures figures = rt_figures_of(call->task);
+
+	figures.section = call->period;
 	return figures;
 }
 
@@ -171,6 +179,22 @@ int rt_task_set_suspension(RT_TASK *task, RTIME suspension)
 	return do_admitted_call(&call, with_suspension);
 }
 EXPORT_SYMBOL_GPL(rt_task_set_suspension);
+
+static int call_set_section(struct rt_rq *rq, struct rt_call *call)
+{
+	call->task->section = call->period;
+	return 0;
+}
+
+int rt_task_set_section(RT_TASK *task, RTIME section)
+{
+	struct rt_call call = { .task = task, .fn = call_set_section, .period = section };
+
+	if (section < 0 || section > RT_PERIOD_MAX_NS)
+		return -EINVAL;
+	return do_admitted_call(&call, with_section);
+}
+EXPORT_SYMBOL_GPL(rt_task_set_section);
 
 static int call_suspend(struct rt_rq *rq, struct rt_call *call)
 {

@@ -91,6 +91,52 @@ struct adm_verdict adm_any(const struct adm_task *tasks, int count, u64 share)
 	return verdict;
 }
 
+/* Does anybody block anybody? */
+static bool is_blocking(const struct adm_task *task)
+{
+	return task->section || task->region;
+}
+
+static bool any_blocking(const struct adm_task *tasks, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (is_blocking(&tasks[i]))
+			return true;
+	return false;
+}
+
+/* @sections and @region become what @task adds to them: each section counts, and one region. */
+static void add_blocking(const struct adm_task *task, u64 *sections, u64 *region)
+{
+	*sections += task->section;
+	*region = max(*region, (u64)task->region);
+}
+
+/* How long those behind @index in rank block it. */
+static u64 blocking(const struct adm_task *tasks, int count, int index)
+{
+	u64 sections = 0, region = 0;
+
+	for (int i = 0; i < count; i++)
+		if (tasks[i].rank > tasks[index].rank)
+			add_blocking(&tasks[i], &sections, &region);
+	return sections + region;
+}
+
+/*
+ * EDF: how long those with deadlines beyond @interval block the others. Where one of them ends to do
+ * so its cost is due, which is no less: so demand and blocking together grow with the interval.
+ */
+static u64 blocking_within(const struct adm_task *tasks, int count, u64 interval)
+{
+	u64 sections = 0, region = 0;
+
+	for (int i = 0; i < count; i++)
+		if (!tasks[i].cost || (u64)tasks[i].deadline > interval)
+			add_blocking(&tasks[i], &sections, &region);
+	return sections + region;
+}
+
 /*
  * What all tasks before @index in rank, but it itself, want within @interval from a common release.
  * They are among the first @count.
@@ -106,18 +152,18 @@ static u64 interference(const struct adm_task *tasks, int count, int index, u64 
 }
 
 /*
- * adm_response(). @first: a lower bound of when the first job ends, which is returned there; the
- * iteration begins with it.
+ * adm_response(), with the @blocking that is given. @first: a lower bound of when the first job ends,
+ * which is returned there; the iteration begins with it.
  */
-static u64 response(const struct adm_task *tasks, int count, int index, u64 limit, u64 *first,
-		    long *steps)
+static u64 response(const struct adm_task *tasks, int count, int index, u64 blocking, u64 limit,
+		    u64 *first, long *steps)
 {
 	const struct adm_task *task = &tasks[index];
 	u64 finish = *first - min(*first, (u64)task->cost), longest = 0;
 
 	/* Job after job of the busy period that begins with a release of everybody. */
 	for (u64 job = 0;; job++) {
-		u64 own = (job + 1) * task->cost, began = job * task->period, before;
+		u64 own = blocking + (job + 1) * task->cost, began = job * task->period, before;
 
 		finish += task->cost;
 		do {
@@ -142,7 +188,7 @@ u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, 
 {
 	u64 first = 0;
 
-	return response(tasks, count, index, limit, &first, steps);
+	return response(tasks, count, index, blocking(tasks, count, index), limit, &first, steps);
 }
 
 /* By rank, the most urgent first? */
@@ -180,29 +226,31 @@ static int end_of_rank(const struct adm_task *tasks, int count, int index)
 struct adm_verdict adm_fixed(const struct adm_task *tasks, int count, u64 share, long steps)
 {
 	struct adm_verdict verdict = adm_any(tasks, count, share);
-
-	bool sorted = is_sorted(tasks, count);
+	bool sorted = is_sorted(tasks, count), blocked = any_blocking(tasks, count);
 	int others = count;
 	u64 first = 0;
 
 	if (verdict.reason != ADM_FITS)
 		return verdict;
-	if (sorted && is_rate_monotonic(tasks, count) && adm_hyperbolic(tasks, count))
+	if (sorted && !blocked && is_rate_monotonic(tasks, count) && adm_hyperbolic(tasks, count))
 		return verdict;
 	for (int i = 0; i < count; i++) {
 		u64 longest;
 
+		if (!tasks[i].cost)
+			continue;
 		/*
 		 * The first job ends at least its cost later than that of the task before (Sjodin &
-		 * Hansson, RTSS 1998), if that one's rank is before its own.
+		 * Hansson, RTSS 1998), if that one's rank is before its own. It may be blocked less.
 		 */
-		if (sorted && i && tasks[i].rank != tasks[i - 1].rank)
+		if (sorted && !blocked && i && tasks[i].rank != tasks[i - 1].rank)
 			first += tasks[i].cost;
 		else
 			first = 0;
-		if (sorted && (!i || i == others))
+		if (sorted && (!i || i >= others))
 			others = end_of_rank(tasks, count, i);
-		longest = response(tasks, others, i, tasks[i].deadline, &first, &steps);
+		longest = response(tasks, others, i, blocked ? blocking(tasks, count, i) : 0,
+				   tasks[i].deadline, &first, &steps);
 		if (longest && longest <= (u64)tasks[i].deadline)
 			continue;
 		return (struct adm_verdict) {
@@ -231,7 +279,7 @@ static u64 last_deadline(const struct adm_task *tasks, int count, u64 end, int *
 	for (int i = 0; i < count; i++) {
 		u64 first = tasks[i].deadline, at;
 
-		if (end <= first)
+		if (end <= first || !tasks[i].cost)
 			continue;
 		at = first + (end - 1 - first) / tasks[i].period * tasks[i].period;
 		if (at > last) {
@@ -242,10 +290,10 @@ static u64 last_deadline(const struct adm_task *tasks, int count, u64 end, int *
 	return last;
 }
 
-/* How long the CPU is busy after a release of everybody; 0: undecided. */
-static u64 busy_period(const struct adm_task *tasks, int count, long *steps)
+/* How long the CPU is busy after a release of everybody, and @blocking; 0: undecided. */
+static u64 busy_period(const struct adm_task *tasks, int count, u64 blocking, long *steps)
 {
-	u64 busy = 0, before;
+	u64 busy = blocking, before;
 
 	for (int i = 0; i < count; i++)
 		busy += tasks[i].cost;
@@ -254,26 +302,42 @@ static u64 busy_period(const struct adm_task *tasks, int count, long *steps)
 		if (*steps < 0 || busy > LONGEST_NS)
 			return 0;
 		before = busy;
-		busy = 0;
+		busy = blocking;
 		for (int i = 0; i < count; i++)
 			busy += ceil_div(before, tasks[i].period) * tasks[i].cost;
 	} while (busy != before);
 	return busy;
 }
 
+/* The interval beyond which nobody blocks. */
+static u64 end_of_blocking(const struct adm_task *tasks, int count)
+{
+	u64 end = 0;
+
+	for (int i = 0; i < count; i++)
+		if (is_blocking(&tasks[i]))
+			end = max(end, (u64)(tasks[i].cost ? tasks[i].deadline : LONGEST_NS));
+	return end;
+}
+
 struct adm_verdict adm_edf(const struct adm_task *tasks, int count, u64 share, long steps)
 {
 	struct adm_verdict verdict = adm_any(tasks, count, share);
 	bool implicit = true;
+	bool blocked = any_blocking(tasks, count);
 	u64 end, wanted;
 	int whose = -1;
 
 	for (int i = 0; i < count; i++)
 		implicit = implicit && tasks[i].deadline >= tasks[i].period;
-	if (verdict.reason != ADM_FITS || implicit)
+	if (verdict.reason != ADM_FITS || (implicit && !blocked))
 		return verdict;
 
-	end = busy_period(tasks, count, &steps);
+	/* Where nobody blocks any more, utilisation decides if no deadline is before its period. */
+	if (implicit)
+		end = end_of_blocking(tasks, count);
+	else
+		end = busy_period(tasks, count, blocking_within(tasks, count, 0), &steps);
 	if (!end)
 		return (struct adm_verdict) { ADM_UNDECIDED, -1, 0, 0 };
 	/*
@@ -286,6 +350,8 @@ struct adm_verdict adm_edf(const struct adm_task *tasks, int count, u64 share, l
 		if (steps < 0)
 			return (struct adm_verdict) { ADM_UNDECIDED, -1, 0, 0 };
 		wanted = demand(tasks, count, end);
+		if (blocked)
+			wanted += blocking_within(tasks, count, end);
 		if (wanted > end)
 			return (struct adm_verdict) { ADM_DEMAND, whose, wanted, end };
 		end = last_deadline(tasks, count, wanted < end ? wanted + 1 : end, &whose);

@@ -4,8 +4,13 @@
  * integers; nothing here overflows within the limits of <rt/task.h>.
  *
  * A task needs @cost at most in each job, is released every @period or less often, and has
- * @deadline after a release. Costs of switching, blocking and release jitter are not in the
- * models: budgets have to include them.
+ * @deadline after a release. Costs of switching and release jitter are not in the models: budgets
+ * have to include them.
+ *
+ * Less urgent tasks block it, too. Under priority inheritance each of them does so once, for its
+ * longest section (Sha, Rajkumar, Lehoczky, 1990). Of regions that nothing pre-empts, one does
+ * (George, Rivierre, Spuri, Preemptive and non-preemptive real-time uniprocessor scheduling,
+ * INRIA 2966, 1996). The tests are sufficient then, and no longer exact.
  */
 #ifndef _TACTUS_ADMISSION_H
 #define _TACTUS_ADMISSION_H
@@ -21,10 +26,16 @@
  * @period: ns, above 0, up to RT_PERIOD_MAX_NS
  * @deadline: ns after a release, above 0, up to RT_PERIOD_MAX_NS; may be longer than @period
  * @rank: fixed priorities only: smaller is more urgent
+ * @section: ns a job keeps mutexes at most, without a break
+ * @region: ns a job runs at most without being pre-empted
+ *
+ * Neither is more than @cost. But with a @cost of 0 the task is no more than a source of blocking, up
+ * to RT_PERIOD_MAX_NS, which under EDF blocks everybody; its @deadline is not tested.
  */
 struct adm_task {
 	s64 cost, period, deadline;
 	u64 rank;
+	s64 section, region;
 };
 
 enum adm_reason {
@@ -78,14 +89,15 @@ bool adm_hyperbolic(const struct adm_task *tasks, int count);
  * @limit: give up beyond, ns
  * @steps: how many are granted; what is left is returned here
  *
- * Exact, for deadlines beyond the period, too (Joseph & Pandya, 1986; Lehoczky, 1990).
+ * Exact without blocking, for deadlines beyond the period, too (Joseph & Pandya, 1986; Lehoczky,
+ * 1990).
  *
  * Return: ns; a figure above @limit if it is longer than that; 0 if undecided.
  */
 u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, long *steps);
 
 /*
- * adm_fixed - do fixed priorities meet the set? Exact.
+ * adm_fixed - do fixed priorities meet the set? Exact without blocking.
  * @share: of the CPU that is there, parts of ADM_ONE
  * @steps: how many are granted
  *
@@ -94,10 +106,12 @@ u64 adm_response(const struct adm_task *tasks, int count, int index, u64 limit, 
 struct adm_verdict adm_fixed(const struct adm_task *tasks, int count, u64 share, long steps);
 
 /*
- * adm_edf - does earliest deadline first meet the set? Exact.
+ * adm_edf - does earliest deadline first meet the set? Exact without blocking.
  *
  * By utilisation if no deadline is before its period, else by the processor demand (Baruah,
- * Rosier, Howell, 1990), walked backwards (Zhang & Burns, 2009). Arguments as above.
+ * Rosier, Howell, 1990), walked backwards (Zhang & Burns, 2009). Within an interval those tasks
+ * block whose deadlines are longer than it (Baruah, Resource sharing in EDF-scheduled systems,
+ * RTSS 2006). Arguments as above.
  */
 struct adm_verdict adm_edf(const struct adm_task *tasks, int count, u64 share, long steps);
 

@@ -274,7 +274,207 @@ static void adm_case_many(void)
 	}
 }
 
+/* ---- blocking ---- */
+
+#define ADM_MUTEXES 2
+
+/* One task of a set in which jobs block one another: what its jobs do. */
+struct adm_job {
+	s64 offset, at;		/* at: where in a job its section or region begins */
+	int mutex;
+	s64 done, ran;		/* jobs, and ticks of the present one */
+};
+
+static struct adm_job adm_job[ADM_TASKS];
+
+/* The ready job of the nearest deadline or best rank; -1: none. */
+static int adm_first(const struct adm_task *set, int count, bool edf, s64 now)
+{
+	int best = -1;
+	s64 rank = 0;
+
+	for (int i = 0; i < count; i++) {
+		s64 release = adm_job[i].offset + adm_job[i].done * set[i].period;
+		s64 mine = edf ? release + set[i].deadline : (s64)set[i].rank;
+
+		if (release <= now && (best < 0 || mine < rank)) {
+			best = i;
+			rank = mine;
+		}
+	}
+	return best;
+}
+
+static bool adm_inside(const struct adm_job *job, s64 length)
+{
+	return job->ran > job->at && job->ran < job->at + length;
+}
+
+/* With mutexes and their inheritance, and regions: is anybody late within @ticks? */
+static bool adm_is_late(const struct adm_task *set, int count, bool edf, s64 ticks)
+{
+	int last = -1;
+
+	for (s64 now = 0; now < ticks; now++) {
+		int i = adm_first(set, count, edf, now);
+
+		if (i < 0)
+			continue;
+		if (last >= 0 && adm_inside(&adm_job[last], set[last].region))
+			i = last;
+		/* Whoever has the mutex that it wants runs in its place. */
+		for (int j = 0; j < count && set[i].section && adm_job[i].ran == adm_job[i].at; j++)
+			if (j != i && adm_job[j].mutex == adm_job[i].mutex &&
+			    adm_inside(&adm_job[j], set[j].section)) {
+				i = j;
+				break;
+			}
+		last = i;
+		if (++adm_job[i].ran < set[i].cost)
+			continue;
+		if (now + 1 > adm_job[i].offset + adm_job[i].done * set[i].period + set[i].deadline)
+			return true;
+		adm_job[i].ran = 0;
+		adm_job[i].done++;
+	}
+	return false;
+}
+
+/* Likewise, for some offsets. */
+static bool adm_can_be_late(const struct adm_task *set, int count, bool edf)
+{
+	for (int round = 0; round < 12; round++) {
+		for (int i = 0; i < count; i++) {
+			s64 length = set[i].section + set[i].region;
+
+			adm_job[i] = (struct adm_job) {
+				/* The less urgent tend to begin first. */
+				.offset = round ? adm_random(1 + 2 * (count - i)) : (u32)(count - 1 - i),
+				.at = adm_random(set[i].cost - length + 1),
+				.mutex = (int)adm_random(ADM_MUTEXES),
+			};
+		}
+		if (adm_is_late(set, count, edf, 250))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A set that is admitted misses nothing, whenever its sections or regions begin. Others, which are
+ * refused for them alone, do.
+ */
+static void adm_check_blocking(bool edf, bool regions)
+{
+	struct adm_task set[ADM_TASKS] = {}, bare[ADM_TASKS];
+	int fits = 0, refused = 0, late = 0;
+
+	for (int round = 0; round < 2000; round++) {
+		int count = adm_make_set(set);
+		bool without, with;
+
+		for (int i = 0; i < count; i++) {
+			s64 length = adm_random(2) ? 1 + adm_random(set[i].cost) : 0;
+
+			set[i].section = regions ? 0 : length;
+			set[i].region = regions ? length : 0;
+			bare[i] = set[i];
+			bare[i].section = bare[i].region = 0;
+		}
+		without = (edf ? adm_edf(bare, count, ADM_ONE, ADM_STEPS) :
+			   adm_fixed(bare, count, ADM_ONE, ADM_STEPS)).reason == ADM_FITS;
+		with = (edf ? adm_edf(set, count, ADM_ONE, ADM_STEPS) :
+			adm_fixed(set, count, ADM_ONE, ADM_STEPS)).reason == ADM_FITS;
+		CHECK(!with || without);
+		fits += with;
+		if (with)
+			CHECK(!adm_can_be_late(set, count, edf));
+		if (!without || with)
+			continue;
+		refused++;
+		late += adm_can_be_late(set, count, edf);
+	}
+	CHECK(fits > 300 && refused > 10);
+	/* Sufficient, not exact: yet no mere refusal. */
+	CHECK(late * 8 > refused);
+}
+
+static void adm_case_blocking(void)
+{
+	adm_seed = 11;
+	adm_check_blocking(false, false);
+	adm_check_blocking(false, true);
+	adm_check_blocking(true, false);
+	adm_check_blocking(true, true);
+}
+
+static void adm_case_blocking_figures(void)
+{
+	struct adm_task set[] = { { 1, 10, 10, 1 }, { 3, 40, 40, 2 }, { 50, 100, 100, 3 } };
+	/* No more than a source of blocking, for ever. */
+	const s64 never = 1LL << 50;
+	struct adm_task other = { .period = never, .deadline = 1, .rank = 9, .section = 4 };
+	struct adm_task many[3];
+	struct adm_verdict v;
+	long steps = ADM_STEPS;
+
+	CHECK_EQ(adm_fixed(set, 3, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	/* Each less urgent section once... */
+	set[1].section = 2;
+	set[2].section = 8;
+	v = adm_fixed(set, 3, ADM_ONE, ADM_STEPS);
+	CHECK_EQ(v.reason, ADM_RESPONSE);
+	CHECK_EQ(v.index, 0);
+	CHECK_EQ(v.figure, 11);
+	CHECK_EQ(v.limit, 10);
+	CHECK_EQ(adm_response(set, 3, 1, 40, &steps), 13);
+	/* ...but one region, of 9 and not of 10. */
+	set[1].section = set[2].section = 0;
+	set[1].region = 2;
+	set[2].region = 9;
+	CHECK_EQ(adm_fixed(set, 3, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	CHECK_EQ(adm_edf(set, 3, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	set[2].region = 10;
+	CHECK_EQ(adm_fixed(set, 3, ADM_ONE, ADM_STEPS).figure, 11);
+	v = adm_edf(set, 3, ADM_ONE, ADM_STEPS);
+	CHECK_EQ(v.reason, ADM_DEMAND);
+	CHECK_EQ(v.index, 0);
+	CHECK_EQ(v.figure, 11);
+	CHECK_EQ(v.limit, 10);
+
+	/* By sections 9 - 4 remain under both; the source itself is not tested. */
+	for (int i = 0; i < 3; i++)
+		many[i] = set[i];
+	many[1].region = many[2].region = 0;
+	many[2] = other;
+	CHECK_EQ(adm_fixed(many, 3, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	CHECK_EQ(adm_edf(many, 3, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	many[0].cost = 7;
+	CHECK_EQ(adm_fixed(many, 3, ADM_ONE, ADM_STEPS).figure, 11);
+	v = adm_edf(many, 3, ADM_ONE, ADM_STEPS);
+	CHECK_EQ(v.reason, ADM_DEMAND);
+	CHECK_EQ(v.figure, 11);
+	/* Blocking makes a busy period longer: the deadline at 9 is after 5, without it. */
+	many[0] = (struct adm_task) { 5, 10, 9, 1 };
+	many[1] = other;
+	CHECK_EQ(adm_edf(many, 2, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	many[1].section = 5;
+	CHECK_EQ(adm_edf(many, 2, ADM_ONE, ADM_STEPS).reason, ADM_DEMAND);
+	/* The less urgent task may end before the one that it blocks. */
+	many[0] = (struct adm_task) { 1, 20, 20, 1 };
+	many[1] = (struct adm_task) { 8, 20, 12, 2, .region = 8 };
+	CHECK_EQ(adm_fixed(many, 2, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	/* With all of the CPU used up, nothing may be blocked for ever. */
+	many[0] = (struct adm_task) { 10, 10, 10, 1 };
+	CHECK_EQ(adm_edf(&many[0], 1, ADM_ONE, ADM_STEPS).reason, ADM_FITS);
+	many[1] = other;
+	CHECK(adm_edf(many, 2, ADM_ONE, ADM_STEPS).reason != ADM_FITS);
+	CHECK(adm_fixed(many, 2, ADM_ONE, ADM_STEPS).reason != ADM_FITS);
+}
+
 #define ADMISSION_CASES(do)			\
+	do(adm_case_blocking)			\
+	do(adm_case_blocking_figures)		\
 	do(adm_case_many)			\
 	do(adm_case_against_the_oracle)		\
 	do(adm_case_bounds)			\

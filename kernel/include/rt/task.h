@@ -104,7 +104,7 @@ struct rt_task_struct {
 	unsigned char budget_action;	/* enum rt_budget_action */
 	RTIME due;			/* of the present job, whatever deadline the policy sees */
 	RTIME budget;			/* ns a job; 0: none */
-	RTIME suspension;		/* ns a job, for admission */
+	RTIME suspension, section;	/* ns a job, for admission */
 	RTIME grid;			/* the release moment whose budget is being used */
 	RTIME paid;			/* what exec is when that is used up */
 	RTIME exec, job_exec, max_exec;	/* CPU time: in all; of the present job; of any job */
@@ -312,6 +312,31 @@ int rt_task_set_budget(RT_TASK *task, RTIME budget, enum rt_budget_action action
  * real-time systems, Real-Time Systems 55, 2019.
  */
 int rt_task_set_suspension(RT_TASK *task, RTIME suspension);
+
+/**
+ * rt_task_set_section - say for how long a task keeps mutexes
+ * @task: initialised; it need not have a period
+ * @section: ns of its CPU time between its first rt_mtx_lock() and the rt_mtx_unlock() that leaves it
+ *	without a mutex, at most, up to RT_PERIOD_MAX_NS; 0: none that anybody more urgent wants
+ *	(the default)
+ *
+ * It is for admission only. Under priority inheritance each less urgent task blocks a more urgent
+ * one's job once, for a section at most. So the test of fixed priorities adds the sections of all
+ * tasks of lower rank to a response time, and that of EDF those of all with longer deadlines to a
+ * demand. Nobody measures or enforces it.
+ *
+ * This is of the tasks of one CPU. A wait for another CPU's task, or for a mutex by a task that
+ * waits for other things inside its jobs, belongs into rt_task_set_suspension(). A CPU with tasks
+ * of both kinds is tested by none: with admission=enforce it is refused.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (no such task, @section out of range), -ENOSPC (the set would not fit: see
+ * admission), -EPERM (with admission=enforce: not called by a Linux process). After an error
+ * nothing has changed.
+ * Source: Sha, Rajkumar, Lehoczky, Priority inheritance protocols, IEEE Transactions on Computers
+ * 39(9), 1990.
+ */
+int rt_task_set_section(RT_TASK *task, RTIME section);
 
 /**
  * rt_task_wait - end the present job; return at the next release

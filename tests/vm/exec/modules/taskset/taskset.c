@@ -3,8 +3,8 @@
  * Periodic tasks to order, on CPU 0.
  *
  * Writing "NAME COST PERIOD DEADLINE BUDGET PRIORITY" to the parameter add makes one, that needs
- * COST of CPU time in each job: times in ns, DEADLINE 0 is the period, BUDGET 0 none. The write
- * fails as the call that fails does. All start at one moment, a while after start is written, and
+ * COST of CPU time in each job: times in ns, DEADLINE 0 is the period, BUDGET 0 none, PERIOD 0 makes
+ * one that never runs. The write fails as the call that fails does. All start at one moment, a while after start is written, and
  * end span_ms later, if that is given.
  */
 #include <linux/delay.h>
@@ -71,9 +71,11 @@ static int add(const char *text, const struct kernel_param *param)
 		return error;
 	error = rt_task_set_cpu(&sets[count].task, 0) ?: rt_task_set_name(&sets[count].task, name) ?:
 		rt_task_set_deadline(&sets[count].task, deadline) ?:
-		rt_task_set_budget(&sets[count].task, budget, RT_BUDGET_COUNT) ?:
-		rt_task_make_periodic(&sets[count].task, rt_get_time() + 3600 * RT_TICKS_PER_SEC,
-				      sets[count].period);
+		rt_task_set_budget(&sets[count].task, budget, RT_BUDGET_COUNT);
+	if (!error && sets[count].period)
+		error = rt_task_make_periodic(&sets[count].task,
+					      rt_get_time() + 3600 * RT_TICKS_PER_SEC,
+					      sets[count].period);
 	if (error)
 		rt_task_delete(&sets[count].task);
 	else
@@ -91,7 +93,8 @@ static int start(const char *text, const struct kernel_param *param)
 
 	end = span_ms ? moment + span_ms * 1000000LL : 0;
 	for (int i = 0; i < count && !error; i++)
-		error = rt_task_make_periodic(&sets[i].task, moment, sets[i].period);
+		if (sets[i].period)
+			error = rt_task_make_periodic(&sets[i].task, moment, sets[i].period);
 	return error;
 }
 
@@ -115,8 +118,8 @@ static int budget(const char *text, const struct kernel_param *param)
 static const struct kernel_param_ops budget_ops = { .set = budget };
 module_param_cb(budget, &budget_ops, NULL, 0200);
 
-/* "NAME SUSPENSION" */
-static int suspension(const char *text, const struct kernel_param *param)
+/* "NAME NS", for @set. */
+static int declare(const char *text, int (*set)(RT_TASK *task, RTIME ns))
 {
 	char name[RT_TASK_NAME_BYTES];
 	long long ns;
@@ -125,12 +128,25 @@ static int suspension(const char *text, const struct kernel_param *param)
 		return -EINVAL;
 	for (int i = 0; i < count; i++)
 		if (!strcmp(sets[i].task.name, name))
-			return rt_task_set_suspension(&sets[i].task, ns);
+			return set(&sets[i].task, ns);
 	return -ENOENT;
+}
+
+static int suspension(const char *text, const struct kernel_param *param)
+{
+	return declare(text, rt_task_set_suspension);
 }
 
 static const struct kernel_param_ops suspension_ops = { .set = suspension };
 module_param_cb(suspension, &suspension_ops, NULL, 0200);
+
+static int section(const char *text, const struct kernel_param *param)
+{
+	return declare(text, rt_task_set_section);
+}
+
+static const struct kernel_param_ops section_ops = { .set = section };
+module_param_cb(section, &section_ops, NULL, 0200);
 
 /* One line a task: name releases misses overruns budget_overruns max_exec exec max_late */
 static int show(char *buf, const struct kernel_param *param)
