@@ -232,3 +232,15 @@ def test_rate_monotonic(vm: Vm) -> None:
     assert result.stdout.splitlines() == [
         "fixed_priority", "rm", "ok policy_swap_live", "rm", "fixed_priority", "1", "refused",
     ]
+
+
+def test_a_job_that_never_ends_is_in_the_figures(vm: Vm) -> None:
+    """What it has used, and that it is late, is to be seen before its end, which may never come."""
+    done = vm("echo 'a 10000000000 20000000 0 0 1' > /sys/module/taskset/parameters/add; "
+              "echo 1 > /sys/module/taskset/parameters/start; sleep 0.5; "
+              "tail -n 1 /sys/kernel/tactus/tasks; tail -n 1 /sys/kernel/tactus/timing",
+              modules="tactus watchdog_ms=50 taskset", icount=True)
+    task, timing = (line.split() for line in done.stdout.splitlines())
+    assert (task[0], task[4], task[5]) == ("a", "stopped", "1")
+    assert timing[-1] == "1"
+    assert 30_000_000 <= int(timing[-2]) <= 150_000_000
