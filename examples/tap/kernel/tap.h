@@ -49,8 +49,8 @@ enum tap_class {
 	TAP_STARTED,		/* scheduled and actual: 0; value: RT clock, ns, of the start */
 	TAP_ENDED,		/* index: enum tap_reason */
 	TAP_FIGURE,		/* param: enum tap_figure; value: the figure */
-	TAP_DONE,		/* the last of a trial; value: number of its records with this one */
-	TAP_REFUSED,		/* source: the command's serial; value: -errno */
+	TAP_DONE,		/* the last of a trial; value: records, this one included */
+	TAP_REFUSED,		/* source: the command's serial; value: -errno; param, index */
 	TAP_CLASSES,
 };
 

@@ -52,7 +52,8 @@ def test_a_faked_machine(vm: Vm, fake: str) -> None:
                          [("6.12", "tdx"), ("6.12", "fred"), ("7", "sev"), ("7", "fred")])
 def test_a_faked_machine_of_today(vm: Vm, kernel: str, fake: str) -> None:
     skip_without_chroot((kernel, "cloud"))
-    assert refused(vm, FINAL_CLOCK + f"modprobe fake_machine as={fake} || exit 4", kernel=kernel) == [
+    faked = FINAL_CLOCK + f"modprobe fake_machine as={fake} || exit 4"
+    assert refused(vm, faked, kernel=kernel) == [
         f"{FAKES[fake]}; nothing was changed"]
 
 

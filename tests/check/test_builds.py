@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The slow ones of `make check`: kbuild with W=1 and sparse, and the kernel's semantic patches."""
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+RUN = Path(__file__).resolve().parent / "run"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sparse", "coccinelle"])
+def test_no_complaints(name: str) -> None:
+    done = subprocess.run([RUN, name], text=True, capture_output=True)
+    if done.returncode == 2:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stdout + done.stderr
