@@ -124,8 +124,8 @@ static u64 blocking(const struct adm_task *tasks, int count, int index)
 }
 
 /*
- * EDF: how long those with deadlines beyond @interval block the others. Where one of them ends to do
- * so its cost is due, which is no less: so demand and blocking together grow with the interval.
+ * EDF: how long those with deadlines beyond @interval block the others. Where one of them ends to
+ * do so its cost is due, which is no less: so demand and blocking together grow with the interval.
  */
 static u64 blocking_within(const struct adm_task *tasks, int count, u64 interval)
 {
@@ -152,8 +152,8 @@ static u64 interference(const struct adm_task *tasks, int count, int index, u64 
 }
 
 /*
- * adm_response(), with the @blocking that is given. @first: a lower bound of when the first job ends,
- * which is returned there; the iteration begins with it.
+ * adm_response(), with the @blocking that is given. @first: a lower bound of when the first job
+ * ends, which is returned there; the iteration begins with it.
  */
 static u64 response(const struct adm_task *tasks, int count, int index, u64 blocking, u64 limit,
 		    u64 *first, long *steps)
@@ -241,7 +241,8 @@ struct adm_verdict adm_fixed(const struct adm_task *tasks, int count, u64 share,
 			continue;
 		/*
 		 * The first job ends at least its cost later than that of the task before (Sjodin &
-		 * Hansson, RTSS 1998), if that one's rank is before its own. It may be blocked less.
+		 * Hansson, RTSS 1998), if that one's rank is before its own. It may be blocked
+		 * less.
 		 */
 		if (sorted && !blocked && i && tasks[i].rank != tasks[i - 1].rank)
 			first += tasks[i].cost;

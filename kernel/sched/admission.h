@@ -29,8 +29,8 @@
  * @section: ns a job keeps mutexes at most, without a break
  * @region: ns a job runs at most without being pre-empted
  *
- * Neither is more than @cost. But with a @cost of 0 the task is no more than a source of blocking, up
- * to RT_PERIOD_MAX_NS, which under EDF blocks everybody; its @deadline is not tested.
+ * Neither is more than @cost. But with a @cost of 0 the task is no more than a source of blocking,
+ * up to RT_PERIOD_MAX_NS, which under EDF blocks everybody; its @deadline is not tested.
  */
 struct adm_task {
 	s64 cost, period, deadline;

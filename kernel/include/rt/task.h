@@ -316,8 +316,8 @@ int rt_task_set_suspension(RT_TASK *task, RTIME suspension);
 /**
  * rt_task_set_section - say for how long a task keeps mutexes
  * @task: initialised; it need not have a period
- * @section: ns of its CPU time between its first rt_mtx_lock() and the rt_mtx_unlock() that leaves it
- *	without a mutex, at most, up to RT_PERIOD_MAX_NS; 0: none that anybody more urgent wants
+ * @section: ns of its CPU time between its first rt_mtx_lock() and the rt_mtx_unlock() that leaves
+ *	it without a mutex, at most, up to RT_PERIOD_MAX_NS; 0: none that anybody more urgent wants
  *	(the default)
  *
  * It is for admission only. Under priority inheritance each less urgent task blocks a more urgent

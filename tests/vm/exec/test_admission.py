@@ -121,8 +121,8 @@ def test_suspension(vm: Vm) -> None:
 
 
 def test_sections(vm: Vm) -> None:
-    """What a task keeps mutexes for blocks those before it, whether it has a period or not; and beside
-    waits inside of jobs there is no test."""
+    """What a task keeps mutexes for blocks those before it, whether it has a period or not; and
+    beside waits inside of jobs there is no test."""
     done = vm(
         ADD + """
         say() { if echo $2 > $P/$1 2> /dev/null; then echo in; else echo out; fi; }
@@ -149,9 +149,10 @@ echo 1 > $P/start; sleep 2; cut -d ' ' -f 1,3 $P/results
 
 
 def test_hosted(vm: Vm) -> None:
-    """Jobs do not pre-empt one another: with enforce a task is refused whose jobs would keep a more urgent
-    one waiting for too long. Those that are admitted miss nothing; with it, they do."""
-    late = "policy fixed_priority: task a would answer within 17000000 ns, its deadline is 10000000 ns"
+    """Jobs do not pre-empt one another: with enforce a task is refused whose jobs would keep a more
+    urgent one waiting for too long. Those that are admitted miss nothing; with it, they do."""
+    late = ("policy fixed_priority: task a would answer within 17000000 ns, "
+            "its deadline is 10000000 ns")
     done = vm(HOSTED, modules="tactus mode=hosted admission=enforce taskset", icount=True)
     assert done.stdout.splitlines() == ["a in", "b in", "c out", f"{late}: refused", "a 0", "b 0"]
     done = vm(HOSTED, modules="tactus mode=hosted taskset", icount=True)
