@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import console, emulator, initrd, schedule
+from . import console, emulator, initrd, plugins
 from .channel import Channel, Record
 from .common import EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
 from .kernels import Kernel
@@ -93,8 +93,10 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
     if job.icount:
         args += ["-accel", "tcg", "-icount", "shift=0,sleep=off",
                  "-rtc", "clock=vm,base=2026-01-01T00:00:00", "-seed", "42"]
+        if job.smp > 1:
+            args += ["-plugin", str(plugins.plugin("steady"))]
         if job.schedule is not None:
-            args += ["-plugin", f"{schedule.plugin()},seed={job.schedule}"]
+            args += ["-plugin", f"{plugins.plugin('schedule')},seed={job.schedule}"]
     else:
         # Multi-threaded TCG keeps stale code after one CPU patches another's: one thread only.
         args += ["-accel", "tcg,thread=single", "-rtc", "base=2026-01-01T00:00:00"]

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Builds QEMU's plug-ins, once for each of their versions: steady.c and schedule.c say what they
+do."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from .common import BenchError, build_dir, locked, output_of
+
+SOURCES = Path(__file__).resolve().parents[1]
+
+
+def plugin(name: str) -> Path:
+    """The built plug-in. Raises BenchError without a compiler."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler:
+        raise BenchError("several CPUs in virtual time take a compiler: install gcc")
+    source = SOURCES / f"{name}.c"
+    key = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
+    built = build_dir() / "host" / f"{name}-{key}.so"
+    with locked(built.with_name(f".{name}.lock")):
+        if not built.exists():
+            scratch = built.with_name(f"{built.name}.{os.getpid()}")
+            output_of([compiler, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-shared",
+                       "-fPIC", "-fvisibility=hidden", "-o", str(scratch), str(source)],
+                      f"building the plug-in {name}")
+            scratch.rename(built)
+    return built

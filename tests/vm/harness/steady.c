@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A plug-in for QEMU: keeps the host's time out of a run of several CPUs in virtual time.
+ *
+ *	qemu-system-x86_64 -icount shift=0,sleep=off -smp 2 -plugin steady.so ...
+ *
+ * When all CPUs have halted, QEMU's main loop moves the virtual clock on to the next timer. It does
+ * so whenever it wakes up, be it for another reason, and looks at the CPUs without stopping their
+ * thread. If it looks when the last CPU has halted, but the instructions of its turn are not yet
+ * counted, the clock goes too far by these: a timer is late, and on a busy host that happens.
+ *
+ * Here the main loop leaves the clock alone unless the CPUs' thread waits for it. Before it waits, that
+ * thread wakes up the main loop under the lock that both take, so no wake-up is lost.
+ *
+ * QEMU's interface for plug-ins has nothing of the kind: these are functions and variables of the
+ * program itself, which exports them for its own modules.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define EXPORT		__attribute__((visibility("default")))
+#define BEFORE_POLL	0	/* MAIN_LOOP_POLL_FILL */
+
+/* QEMU's. */
+struct notifier {
+	void (*notify)(struct notifier *notifier, void *data);
+	void *next, **prev;
+};
+
+extern void (*qemu_cond_wait_func)(void *cond, void *mutex, const char *file, int line);
+extern bool qtest_allowed;	/* the clock is somebody else's business */
+void main_loop_poll_add_notifier(struct notifier *notifier);
+void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*callback)(uint64_t, unsigned int));
+
+EXPORT int qemu_plugin_version = 4;
+EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
+
+static void (*cond_wait)(void *cond, void *mutex, const char *file, int line);
+static pthread_t cpus;			/* the thread that all CPUs share */
+static bool known, waiting;		/* under QEMU's lock */
+
+/* The CPUs' thread waits with QEMU's lock, and for nothing else: both changes are under it. */
+static void wait_and_tell(void *cond, void *mutex, const char *file, int line)
+{
+	bool mine = known && pthread_equal(pthread_self(), cpus);
+
+	if (mine)
+		waiting = true;
+	cond_wait(cond, mutex, file, line);
+	if (mine)
+		waiting = false;
+}
+
+/* In the main loop, with QEMU's lock: before it waits, and after, when it looks at the clock next. */
+static void polls(struct notifier *notifier, void *poll)
+{
+	(void)notifier;
+	qtest_allowed = *(const int *)poll != BEFORE_POLL && known && !waiting;
+}
+
+static struct notifier notifier = { .notify = polls };
+
+static void start(uint64_t id, unsigned int cpu)
+{
+	(void)id;
+	(void)cpu;
+	cpus = pthread_self();
+	known = true;
+}
+
+int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
+{
+	(void)info;
+	(void)argc;
+	(void)argv;
+	cond_wait = qemu_cond_wait_func;
+	qemu_cond_wait_func = wait_and_tell;
+	main_loop_poll_add_notifier(&notifier);
+	qemu_plugin_register_vcpu_init_cb(id, start);
+	return 0;
+}
