@@ -18,7 +18,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
 .PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo test test-quick test-long explore \
-	test-matrix unit kunit fuzz bench clean \
+	test-matrix test-platforms unit kunit fuzz bench clean \
 	distclean help setup-demo setup-test setup-check check
 
 all: modules
@@ -114,15 +114,19 @@ test-long: setup-test
 	$(MAKE) --no-print-directory explore || failed=1; \
 	exit $$failed
 
-# Tests of several CPUs under many schedules; --planted is the control.
+# What several CPUs do, under many schedules; --planted is the control.
 SEEDS ?= 1000
 explore: setup-test
-	@tests/vm/explore --planted
-	@tests/vm/explore --duels --seeds $(SEEDS)
+	@tests/vm/explore --planted --seeds 1000
+	@tests/vm/explore --all --seeds $(SEEDS)
 
 # Every stock kernel there is: prints a table, keeps the figures in out/matrix.json.
 test-matrix: setup-test
 	@tests/vm/python -m harness.matrix
+
+# Machine models of QEMU: prints a table, keeps it in out/platforms.json.
+test-platforms: setup-test
+	@tests/vm/python -m harness.platforms
 
 # Static checks: 0 complaints wanted; CHECK="ruff mypy" for some of them.
 check: setup-check
@@ -226,6 +230,7 @@ help:
 	@echo 'make test-long        what takes hours: long storms, more kernels, schedules'
 	@echo 'make explore          races of two CPUs under many schedules (SEEDS=N)'
 	@echo 'make test-matrix      every stock kernel: a table of what works on which'
+	@echo 'make test-platforms   machine models: a table of what works on which'
 	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'
 	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'
 	@echo 'make uninstall        takes them away again'

@@ -65,7 +65,7 @@ EDITS: dict[str, dict[str, str]] = {
                    "#undef CONFIG_CFI\n#define CONFIG_CFI 1\n#define CLOCK_WAIT_MS 5000\n"},
     "config_kvm": {"#define CLOCK_WAIT_MS 5000\n":
                    "#undef CONFIG_KVM\n#define CONFIG_KVM 1\n#define CLOCK_WAIT_MS 5000\n"},
-    # Four races, all in one build, as each takes a while: "planted" says which is there.
+    # Six races, all in one build, as each takes a while: "planted" says which is there.
     "races": {
         "module_param(mode, charp, 0444);":
         "int tactus_planted;\nmodule_param_named(planted, tactus_planted, int, 0644);\n"
@@ -86,6 +86,16 @@ EDITS: dict[str, dict[str, str]] = {
         "\tif (task->state == CORE_DEAD) {\n\t\tcall->error = -EINVAL;\n":
         "\tif (tactus_planted == 3 ? !alive : task->state == CORE_DEAD) {\n"
         "\t\tcall->error = -EINVAL;\n",
+        # 5: hosted, two CPUs may use a third one's call_single_data at once.
+        "\tif (xchg(&target->sent, 1))\n":
+        "\tif (xchg(&target->sent, 1) && tactus_planted != 5)\n",
+        "#define RESOLUTION_POLL_MS 50\n":
+        "#define RESOLUTION_POLL_MS 50\nextern int tactus_planted;\n",
+        # 6: a timer's function is said to run after the lock is given up: as if without a barrier.
+        "\t\tWRITE_ONCE(cpu->firing, timer);\n\t\thardunlock(&cpu->lock);\n":
+        "\t\tif (tactus_planted != 6)\n\t\t\tWRITE_ONCE(cpu->firing, timer);\n"
+        "\t\thardunlock(&cpu->lock);\n"
+        "\t\tif (tactus_planted == 6)\n\t\t\tWRITE_ONCE(cpu->firing, timer);\n",
         # 4: a post of a semaphore takes no lock.
         "\thardlock(&sync_lock);\n\tcall->error = is_object(call->magic, call->kind) ?"
         " call->fn(call) : -EINVAL;\n\thardunlock(&sync_lock);\n":

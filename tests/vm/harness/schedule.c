@@ -11,9 +11,14 @@
  * a millisecond: there are times in which turns last a few instructions, and such in which the other
  * CPU gets far. The same seed gives the same turns.
  *
+ * The first mark begins it: an instruction of the guest's that does nothing (mark.h). PID 1 makes it.
+ * Each further one begins the schedule of the next number, so one boot is enough for many.
+ *
  * QEMU's interface for plug-ins has no timers: these are of the program itself, which exports its
  * symbols for its own modules.
  */
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +31,7 @@
 #define LOWEST_LIMIT_LOG2	9
 #define HIGHEST_LIMIT_LOG2	20
 #define PHASE_NS	1000000
+#define MARK		{ 0x0f, 0x1f, 0x80, 'M', 'A', 'R', 'K' }	/* mark.h */
 
 /* QEMU's, no more of them than is used here; its timer is smaller than ours. */
 struct timer { uint64_t room[16]; };
@@ -35,12 +41,21 @@ void timer_init_full(struct timer *timer, void *group, int clock, int scale, int
 void timer_mod_ns(struct timer *timer, int64_t expires_ns);
 int64_t qemu_clock_get_ns(int clock);
 void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*callback)(uint64_t, unsigned int));
+void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*callback)(uint64_t, void *block));
+size_t qemu_plugin_tb_n_insns(const void *block);
+void *qemu_plugin_tb_get_insn(const void *block, size_t index);
+size_t qemu_plugin_insn_size(const void *insn);
+size_t qemu_plugin_insn_data(const void *insn, void *to, size_t bytes);
+void qemu_plugin_register_vcpu_insn_exec_cb(void *insn, void (*callback)(unsigned int, void *),
+					    int flags, void *opaque);
 
 EXPORT int qemu_plugin_version = 4;
 EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
 
+static const uint8_t mark[] = MARK;
 static struct timer timer;
-static uint64_t state;
+static uint64_t seed, state;
+static bool begun, marked;
 
 /* Steele, Lea and Flood's SplitMix64 (OOPSLA 2014): any seed does, neighbouring ones too. */
 static uint64_t next_random(void)
@@ -56,10 +71,14 @@ static int64_t until_next_ns(int64_t now)
 {
 	static unsigned int limit;
 	static int64_t phase_ends;
-	uint64_t bits = next_random();
 	unsigned int log2;
+	uint64_t bits;
 
-	if (now >= phase_ends) {
+	if (!begun)
+		return PHASE_NS;
+	bits = next_random();
+	if (now >= phase_ends || marked) {
+		marked = false;
 		limit = LOWEST_LIMIT_LOG2 +
 			(bits >> 16) % (HIGHEST_LIMIT_LOG2 - LOWEST_LIMIT_LOG2 + 1);
 		phase_ends = now + PHASE_NS;
@@ -86,6 +105,29 @@ static void start(uint64_t id, unsigned int cpu)
 	end_turn(NULL);
 }
 
+static void next_schedule(unsigned int cpu, void *unused)
+{
+	(void)cpu;
+	(void)unused;
+	state = begun ? ++seed : seed;
+	begun = marked = true;
+}
+
+static void translates(uint64_t id, void *block)
+{
+	uint8_t bytes[sizeof(mark)];
+
+	(void)id;
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
+		void *insn = qemu_plugin_tb_get_insn(block, i);
+
+		if (qemu_plugin_insn_size(insn) == sizeof(mark) &&
+		    qemu_plugin_insn_data(insn, bytes, sizeof(bytes)) == sizeof(bytes) &&
+		    !memcmp(bytes, mark, sizeof(mark)))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, next_schedule, 0, NULL);
+	}
+}
+
 int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 {
 	(void)info;
@@ -93,7 +135,8 @@ int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 		fprintf(stderr, "schedule: seed=NUMBER is wanted\n");
 		return -1;
 	}
-	state = strtoull(argv[0] + 5, NULL, 0);
+	seed = strtoull(argv[0] + 5, NULL, 0);
 	qemu_plugin_register_vcpu_init_cb(id, start);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translates);
 	return 0;
 }

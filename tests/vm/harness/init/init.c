@@ -40,6 +40,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../mark.h"
+
 #define EXIT_PORT	0xf4		/* isa-debug-exit */
 #define IVSHMEM_ID	"0x1af4 0x1110"
 #define MAGIC		0x3168636e65427654ULL	/* "TvBench1" */
@@ -425,6 +427,7 @@ int main(void)
 	int busy = 0;
 	int32_t status;
 
+	next_schedule();
 	mount_all();
 	channel_open();
 	loopback_up();

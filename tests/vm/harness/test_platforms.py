@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every check of platforms.py on two machines; `make test-platforms` has all."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.platforms import PLATFORMS, TESTED, Row, check, judge, table
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_machine(name: str) -> None:
+    """It loads, an RT task is exact, and nothing is left when it is gone."""
+    row = check(PLATFORMS[name])
+    assert row.trouble == [] and row.good
+    assert row.timer and row.max_ns
+
+
+GOOD = """\
+PLATFORM load active 0
+PLATFORM timer lapic
+PLATFORM cpu QEMU Virtual CPU
+PLATFORM task period_ns=1000000 releases=299 expected=299 skipped=0 overruns=0 max_ns=1000
+PLATFORM unload
+PLATFORM text ktext: regions=3 bytes=9000000 different=0 gone=0
+PLATFORM again
+"""
+
+
+def judged(text: str, cpus: int = 1) -> Row:
+    row = Row("pc")
+    judge(row, text, cpus)
+    return row
+
+
+def test_a_good_machine_is_good() -> None:
+    """The text that a guest prints when all is well; of several CPUs lateness is not looked at."""
+    row = judged(GOOD)
+    assert row.good and (row.max_ns, row.timer, row.x2apic) == (1000, "lapic", False)
+    late = GOOD.replace("active 0", "active 0-3").replace("max_ns=1000", "max_ns=9000")
+    assert judged(late, 4).good and judged(late, 4).max_ns is None
+    assert "1000    lapic, x2APIC" in table([judged(GOOD + "PLATFORM x2apic\n")])
+
+
+@pytest.mark.parametrize(("old", "new", "check_name"), [
+    ("load active 0", "load active", "load"),
+    ("load active 0", "load active 0-1", "load"),
+    ("releases=299", "releases=298", "task"),
+    ("skipped=0", "skipped=1", "task"),
+    ("max_ns=1000", "max_ns=2001", "task"),
+    ("releases=299 expected=299", "releases=9 expected=9", "task"),
+    ("PLATFORM unload\n", "", "unload"),
+    ("different=0", "different=1", "text"),
+    ("PLATFORM again\n", "", "again"),
+])
+def test_each_check_can_fail(old: str, new: str, check_name: str) -> None:
+    """One thing wrong fails one check."""
+    assert GOOD.count(old) == 1
+    row = judged(GOOD.replace(old, new))
+    assert [name for name, passed in row.passed.items() if not passed] == [check_name]
+    assert len(row.trouble) == 1 and not row.good
+
+
+def test_a_refusal_is_told() -> None:
+    """A machine that is refused is neither good nor a failure of a check."""
+    row = judged("PLATFORM refused the clock is not the TSC; nothing was changed\n")
+    assert row.refused.startswith("the clock") and not row.trouble and not row.good
+    assert "refused: the clock" in table([row])
