@@ -13,7 +13,7 @@ from . import TOP
 BUILD = TOP / "build" / "host"
 HEADERS = TOP / "kernel" / "include"
 LIBTACTUS = TOP / "userland" / "libtactus"
-FOLDERS = ("tests/vm/*", "examples/*", "examples/*/tests")
+FOLDERS = ("tests/vm/*", "examples/*", "examples/*/tests", "tools")
 COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}",
            f"-I{LIBTACTUS}"]
 
