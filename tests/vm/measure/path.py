@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where the time of a release goes: its instructions by stage, and the memory that it touches.
+
+A plug-in of the emulator (path_trace.c) writes down every instruction before and after the first of
+an RT task's job (tests/vm/measure/modules/path_mark.h). A release begins at the first instruction
+of the interrupt's gate; it ends at the job's first one. The way back ends at the return from that
+interrupt.
+
+What a release was late beyond its instructions, the CPU had its interrupts off: the code that ran
+when it was due is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import hashlib
+import json
+import os
+import re
+import struct
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness import TOP, programs
+
+from . import figures
+from .figures import MeasureError
+
+SOURCE = Path(__file__).with_name("path_trace.c")
+MOST = 250	# releases: the module keeps the lateness of some more
+
+# A record of the plug-in: address, kind, length.
+RECORD = struct.Struct("<QII")
+INSTRUCTION, LOAD, STORE, HERE = range(4)
+
+# Stages by the names of functions, the first that matches; what matches none belongs to its caller.
+STAGES = tuple((stage, re.compile(names)) for stage, names in (
+    ("entry", r"asm_|irq_entries|error_entry|common_interrupt|paranoid|sync_regs|pl_gate|pl_thunk"),
+    ("return", r"error_return|swapgs_restore|restore_regs|native_i?ret|native_irq_return|irqentry"),
+    ("clock", r"pl_clock|pl_tsc_clock|rt_get_time"),
+    ("one-shot", r"pl_oneshot|program|pl_timer_arm|count_arm|deadline_arm|native_apic|pl_shot"),
+    ("release", r"rt_exec_timer|core_release|begin_job|set_job|timerq|core_budget|core_watch"),
+    ("policy", r"fixed_priority|pick_first|core_pick|rt_rq_|ignore$"),
+    ("switch", r"rt_exec_resched|reschedule|rt_switch|rt_fp|rt_exec_job_done|resched$"),
+    ("call", r"rt_task_wait|rt_exec_note|core_wait|rt_context|pl_oob|pl_in_irq"),
+    ("dispatch", r"pl_|irq_(enter|exit)"),
+    ("job", r"rt_measure"),
+))
+
+
+@dataclass
+class Part:
+    """One direction: up to the job, or back from it."""
+
+    stages: Counter[str] = field(default_factory=Counter)
+    functions: Counter[str] = field(default_factory=Counter)
+    code_lines: int = 0
+    data_lines: int = 0
+    pages: int = 0
+
+    @property
+    def instructions(self) -> int:
+        """All of them."""
+        return sum(self.stages.values())
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release, late by late_ns in all."""
+
+    late_ns: int
+    to_job: Part
+    back: Part
+    held: str
+    """The code that ran when it was due."""
+
+
+class Symbols:
+    """/proc/kallsyms."""
+
+    def __init__(self, text: str) -> None:
+        found = sorted({(int(words[0], 16), words[2]) for words in map(str.split, text.splitlines())
+                        if words[1] in "tTwW"})
+        self._at = [address for address, _ in found]
+        self._names = [name for _, name in found]
+
+    def of(self, address: int) -> tuple[str, int]:
+        """(the function at an address, how far in)."""
+        place = bisect.bisect_right(self._at, address) - 1
+        if place < 0 or address < 1 << 63:
+            return "user mode", address
+        return self._names[place], address - self._at[place]
+
+
+def _stage(name: str, before: str) -> str:
+    return next((stage for stage, names in STAGES if names.match(name)), before)
+
+
+def _part(records: Sequence[tuple[int, int, int]], symbols: Symbols) -> Part:
+    part, stage = Part(), "entry"
+    code, data, pages = set(), set(), set()
+    for address, kind, length in records:
+        ends = (address, address + max(1, length) - 1)
+        pages |= {end >> 12 for end in ends}
+        if kind in (INSTRUCTION, HERE):
+            code |= {end >> 6 for end in ends}
+            name, _ = symbols.of(address)
+            stage = _stage(name, stage)
+            part.stages[stage] += 1
+            part.functions[name] += 1
+        else:
+            data |= {end >> 6 for end in ends}
+    part.code_lines, part.data_lines, part.pages = len(code), len(data), len(pages)
+    return part
+
+
+def analyze(trace: bytes, kallsyms: str, late_ns: Sequence[int]) -> list[Release]:
+    """The releases in what the plug-in wrote; MeasureError where it is not what it should be."""
+    symbols = Symbols(kallsyms)
+    records = list(RECORD.iter_unpack(trace[:len(trace) // RECORD.size * RECORD.size]))
+    marks = [place for place, record in enumerate(records) if record[1] == HERE]
+    if not marks or len(late_ns) != len(marks):
+        raise MeasureError(f"{len(marks)} marks for {len(late_ns)} releases")
+    releases = []
+    # The first was released by its call, and the emulator translated anew meanwhile.
+    for number, mark in list(enumerate(marks))[1:]:
+        begin = mark
+        while begin > marks[number - 1] + 1:
+            begin -= 1
+            if records[begin][1] == INSTRUCTION:
+                name, offset = symbols.of(records[begin][0])
+                if name.startswith("asm_") and not offset:
+                    break
+        else:
+            raise MeasureError(f"release {number}: no interrupt before its job")
+        end = mark + 1
+        last = marks[number + 1] if number + 1 < len(marks) else len(records)
+        while end < last and not (records[end][1] == INSTRUCTION
+                                  and symbols.of(records[end][0])[0] == "native_irq_return_iret"):
+            end += 1
+        if end == last:
+            raise MeasureError(f"release {number}: its interrupt does not return")
+        # What the gate itself pushes and reads comes before its first instruction.
+        to_job = _part(records[begin:mark], symbols)
+        back = _part(records[mark:end + 1], symbols)
+        hold = max(0, late_ns[number] - to_job.instructions)
+        # The hold-th instruction before the gate: it ran when the release was due.
+        place, left = begin, max(1, hold)
+        while left and place:
+            place -= 1
+            left -= records[place][1] == INSTRUCTION
+        releases.append(Release(late_ns[number], to_job, back, symbols.of(records[place][0])[0]))
+    return releases
+
+
+def _plugin() -> Path:
+    key = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
+    built = TOP / "build/host" / f"path_trace-{key}.so"
+    if not built.exists():
+        built.parent.mkdir(parents=True, exist_ok=True)
+        fresh = built.with_name(f".{built.name}.{os.getpid()}")
+        subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-shared",
+                        "-fPIC", "-fvisibility=hidden", "-o", str(fresh), str(SOURCE)], check=True)
+        fresh.replace(built)
+    return built
+
+
+def measure(releases: int = 100, load: str = "none", kernel: str = "6.1",
+            flavour: str = "cloud") -> list[Release]:
+    """Trace so many releases of a 1 kHz task; MeasureError when the trace is not whole."""
+    if not 2 <= releases <= MOST:
+        raise MeasureError(f"releases must be 2 to {MOST}: {releases}")
+    with tempfile.TemporaryDirectory() as scratch:
+        trace, names = Path(scratch, "trace"), Path(scratch, "kallsyms")
+        text = figures.boot(
+            "ip link set lo up; cat /proc/kallsyms > /tmp/names; ./measure file /proc/rt_measure "
+            f"'path 1000000 0 5 {releases}' --load={load}; "
+            "cat /sys/module/rt_measure/parameters/path_ns",
+            "--icount", "--busy", "--timeout=900", "--modules=tactus rt_measure",
+            f"--put={programs.build('measure')}", f"--get=/tmp/names:{names}",
+            f"--qemu=-plugin {_plugin()},out={trace}", kernel=kernel, flavour=flavour)
+        late = [int(word) for word in text.strip().splitlines()[-1].split(",")]
+        return analyze(trace.read_bytes(), names.read_text(encoding="ascii"), late)
+
+
+def as_dict(releases: Sequence[Release]) -> dict[str, dict[str, Any]]:
+    """The typical release (the median) and the latest, for programs."""
+    ordered = sorted(releases, key=lambda one: one.late_ns)
+    return {name: {"late_ns": one.late_ns, "held_ns": one.late_ns - one.to_job.instructions,
+                   "held_by": one.held,
+                   **{direction: {"instructions": part.instructions, "stages": dict(part.stages),
+                                  "functions": dict(part.functions), "code_lines": part.code_lines,
+                                  "data_lines": part.data_lines, "pages": part.pages}
+                      for direction, part in (("to_job", one.to_job), ("back", one.back))}}
+            for name, one in (("median", ordered[len(ordered) // 2]), ("worst", ordered[-1]))}
+
+
+def table(releases: Sequence[Release]) -> str:
+    """For people."""
+    ordered = sorted(releases, key=lambda one: one.late_ns)
+    chosen = (ordered[len(ordered) // 2], ordered[-1])
+    lines = [f"{'instructions':<22} {'median: to job':>15} {'back':>6} "
+             f"{'worst: to job':>15} {'back':>6}"]
+    rows: list[tuple[str, list[int]]] = [
+        (stage, [part.stages[stage] for one in chosen for part in (one.to_job, one.back)])
+        for stage, _ in STAGES]
+    for title, name in (("all", "instructions"), ("cache lines of code", "code_lines"),
+                        ("cache lines of data", "data_lines"), ("pages", "pages")):
+        rows.append((title, [getattr(part, name) for one in chosen
+                             for part in (one.to_job, one.back)]))
+    lines += [f"{title:<22} {a:>15} {b:>6} {c:>15} {d:>6}" for title, (a, b, c, d) in rows]
+    for name, one in zip(("median", "worst"), chosen, strict=True):
+        hold = one.late_ns - one.to_job.instructions
+        lines.append(f"{name}: {one.late_ns} ns late; due {hold} ns before the interrupt's gate, "
+                     f"in {one.held}")
+    return "\n".join(lines)
+
+
+def functions(releases: Sequence[Release]) -> str:
+    """The median release's functions."""
+    one = sorted(releases, key=lambda one: one.late_ns)[len(releases) // 2]
+    return "\n".join(f"{title:<8} {name:<36} {count:>4}" for title, part in
+                     (("to job", one.to_job), ("back", one.back))
+                     for name, count in part.functions.most_common())
+
+
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    releases = measure(options.releases, options.load, options.kernel, options.flavour)
+    text = table(releases) + (f"\n{functions(releases)}" if options.functions else "")
+    yield figures.Outcome([json.loads(json.dumps(as_dict(releases)))], text)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--releases", type=int, default=100, help="how many; default %(default)s")
+    parser.add_argument("--load", default="none", help="of tools/measure; default %(default)s")
+    parser.add_argument("--functions", action="store_true", help="each function of the median")
+
+
+MEASUREMENTS = (figures.Measurement(
+    "path", "the instructions of a release by stage, and the cache lines and pages it touches",
+    _run, _add_options),)
