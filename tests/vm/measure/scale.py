@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How far it goes: the highest rate of a task without a miss, and a release among ever more tasks.
+
+The rates run beside the bench's load with its sections, each for as many releases. What a release
+costs among N ready tasks, tests/vm/measure/modules/task_bench counts; its growth for each doubling
+of N is the curve's slope, and stays the same where the cost is logarithmic.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness import programs
+from tactus import figure
+
+from . import costs, figures
+from .figures import MeasureError
+
+RATES_HZ = (1000, 5000, 10_000, 20_000, 30_000, 40_000, 50_000, 60_000, 80_000, 100_000)
+# What must go without a miss.
+GOAL_HZ = 50_000
+_CONTEXTS = "process,timer,tasklet"
+_MARK = "RATE "
+
+
+@dataclass(frozen=True)
+class Rate(figures.Result):
+    """A task at one rate; times in ns."""
+
+    hz: int
+    releases: int
+    missed: int
+    mean_ns: float
+    max_ns: int
+
+
+def rates(releases: int = 3000, kernel: str = "6.1", flavour: str = "cloud",
+          ladder: Sequence[int] = RATES_HZ) -> list[Rate]:
+    """One boot; MeasureError when it cannot be made."""
+    lines = [f"./load --disk=/dev/ram0 --seconds=600 --irqoff={_CONTEXTS} > /tmp/load & load=$!",
+             "sleep 0.2"]
+    for hz in ladder:
+        lines.append(f"echo {_MARK}{hz}; ./measure file /proc/rt_measure "
+                     f"'late {round(1e9 / hz)} 0 100 {releases}'")
+    lines += ["kill -0 $load || { cat /tmp/load; exit 1; }", "kill $load", f"echo {_MARK}end"]
+    seconds = sum((releases + 100) / hz for hz in ladder)
+    text = figures.boot(
+        "\n".join(lines), "--icount", f"--timeout={300 + 60 * seconds:g}",
+        f"--modules={figures.RAM_DISK} hog tactus rt_measure",
+        *(f"--put={programs.build(name)}" for name in ("measure", "load")),
+        f"--qemu={figures.UART}", kernel=kernel, flavour=flavour)
+    parts = dict(part.partition("\n")[::2] for part in text.replace("\r", "").split(_MARK)[1:])
+    found = []
+    for hz in ladder:
+        try:
+            one = figure.parse(parts[str(hz)])
+        except (KeyError, ValueError) as error:
+            raise MeasureError(f"{hz} Hz: {error}:\n{text[-1500:]}") from error
+        found.append(Rate(hz, one.count, one.missed, round(one.mean, 1), one.max))
+    return found
+
+
+def highest(found: Sequence[Rate]) -> int:
+    """The highest rate below which nothing was missed, either; 0: none."""
+    best = 0
+    for one in found:
+        if one.missed:
+            break
+        best = one.hz
+    return best
+
+
+def table(found: Sequence[Rate]) -> str:
+    """For people."""
+    lines = [f"{'rate':>9} {'releases':>8} {'missed':>6} {'mean ns':>8} {'max ns':>8}"]
+    lines += [f"{one.hz:>6} Hz {one.releases:>8} {one.missed:>6} {one.mean_ns:>8.0f} "
+              f"{one.max_ns:>8}" for one in found]
+    return "\n".join([*lines, f"highest without a miss: {highest(found)} Hz"])
+
+
+def judge(found: Sequence[Rate]) -> list[str]:
+    """Does it keep the goal?"""
+    best = highest(found)
+    return [f"{best} Hz without a miss, {GOAL_HZ} wanted"] * (best < GOAL_HZ)
+
+
+def slopes(raw: dict[str, int]) -> list[tuple[int, int, float]]:
+    """(N, a release among N, its growth for each doubling since the last N), in instructions."""
+    points = sorted((int(name.removeprefix("release_")), value) for name, value in raw.items()
+                    if name.startswith("release_"))
+    return [(points[0][0], points[0][1], 0.0)] + [
+        (n, value, (value - before) / math.log2(n / fewer))
+        for (fewer, before), (n, value) in zip(points, points[1:], strict=False)]
+
+
+def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
+    yield figures.outcome(rates(options.releases, options.kernel, options.flavour), table, judge)
+    curve = slopes(costs.costs(options.kernel).raw)
+    yield figures.Outcome(
+        [{"ready tasks": n, "release": value, "more for each doubling": round(slope, 1)}
+         for n, value, slope in curve],
+        "\n".join([f"{'ready tasks':>11} {'release':>8} {'a doubling':>10}",
+                   *(f"{n:>11} {value:>8} {slope:>+10.1f}" for n, value, slope in curve)]))
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--releases", type=int, default=3000, help="at each rate; default 3000")
+
+
+MEASUREMENTS = (figures.Measurement(
+    "scale", "the highest rate of a task without a miss, and a release among 1 to 1000 tasks", _run,
+    _add_options, {"releases": 20_000}),)
