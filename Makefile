@@ -17,8 +17,8 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all analysis tapfile modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo test test-quick test-long explore \
-	test-matrix test-platforms unit kunit fuzz bench clean \
+.PHONY: all analysis tapfile measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo test test-quick test-long explore \
+	test-matrix test-platforms unit kunit fuzz bench bench-check bench-long figures clean \
 	distclean help setup-demo setup-test setup-check check
 
 all: modules
@@ -70,7 +70,7 @@ install-userland: userland
 uninstall-userland:
 	@tools/userland uninstall
 
-userland: analysis tapfile $(addprefix build/host/tactus.,bash zsh fish)
+userland: analysis tapfile measure $(addprefix build/host/tactus.,bash zsh fish)
 	@$(MAKE) --no-print-directory -s -C userland/librtf BUILD=$(CURDIR)/build/librtf
 	@$(MAKE) --no-print-directory -s -C userland/libtactus BUILD=$(CURDIR)/build/libtactus
 
@@ -199,6 +199,13 @@ $(TAPFILE): $(wildcard examples/tap/host/*.[ch] examples/tap/kernel/*.h) $(TAP_P
 	@$(CC) $(HOST_CFLAGS) -Ikernel/include $(LDFLAGS) -o $@ \
 		$(wildcard examples/tap/host/*.c) $(TAP_PARTS)
 
+# What `tactus measure` runs.
+MEASURE := build/host/tactus-measure
+measure: $(MEASURE)
+$(MEASURE): $(wildcard tools/measure/*.[ch])
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_CFLAGS) $(LDFLAGS) -o $@ $(wildcard tools/measure/*.c)
+
 # Any bytes into what reads bytes from outside; `make test` has the same in tests/fuzz/test_fuzz.py.
 FUZZ_RUNS ?= 100000
 fuzz: setup-test
@@ -212,8 +219,19 @@ kunit: setup-test
 		tests/kunit/run --kernel $$kernel --together || failed=1; \
 	done; exit $$failed
 
-# The measurements of 10 virtual seconds each; `make demo` has the short ones.
+# The classic tables on Linux, PREEMPT_RT and Linux with Tactus: out/bench/report.html. The check compares
+# with the committed reference; figures makes a new one from the last bench, and docs/measuring.md.
 bench: setup-test
+	@tests/vm/measure/run systems
+
+bench-check: setup-test
+	@tests/vm/measure/run systems --system tactus --check
+
+figures:
+	@tests/vm/python -m measure.systems
+
+# The measurements of 10 virtual seconds each; `make demo` has the short ones.
+bench-long: setup-test
 	@tests/vm/measure/run all --long
 
 clean:
@@ -242,8 +260,12 @@ help:
 	@echo 'make unit             host unit tests under sanitizers; make unit-long: 10^5 sets of tasks'
 	@echo 'make analysis         what `tactus analyze` computes with'
 	@echo 'make tapfile          what `tactus tap` checks parameter files with'
+	@echo 'make measure          what `tactus measure` runs'
 	@echo 'make fuzz             random input to what reads MIDI and parameter files (FUZZ_RUNS=N)'
 	@echo 'make kunit            KUnit suites in kernels of our own (KUNIT="plain debug kcsan")'
-	@echo 'make bench            the long measurements'
+	@echo 'make bench            the classic tables on Linux, PREEMPT_RT and Tactus; report in out/bench/'
+	@echo 'make bench-check      has a maximum of Tactus grown against the committed reference?'
+	@echo 'make figures          a new reference from the last bench, and the tables of docs/measuring.md'
+	@echo 'make bench-long       the measurements of 10 virtual seconds each'
 	@echo 'make clean, distclean what was built; also out/'
 	@echo 'tests/vm/vm --help    the bench, for your own modules too'

@@ -17,6 +17,7 @@ from .figures import MeasureError, Measurement, write
 # Each has MEASUREMENTS. The speaker's and the tap loop's are in their folders below examples/.
 MODULES = ("measure.lateness", "measure.tasks", "measure.costs", "measure.device_irq",
            "measure.drift", "measure.overhead", "measure.fifo", "measure.users",
+           "measure.systems.runner", "measure.path", "measure.heavy", "measure.scale",
            "speaker_quality", "pcsp", "compare", "twins", "tap_figures")
 DEFAULTS = {"kernel": "6.1", "flavour": "cloud"}
 
@@ -35,7 +36,8 @@ def options_of(one: Measurement, words: Sequence[str]) -> argparse.Namespace:
         parser.add_argument(f"--{name}", default=DEFAULTS[name], help="default %(default)s")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     if one.long is not None:
-        parser.add_argument("--long", action="store_true", help="as `make bench` does: by default "
+        parser.add_argument("--long", action="store_true",
+                            help="as `make bench-long` does: by default "
                             f"{one.long_text()}; figures are kept in out/bench/{one.name}.json")
     one.add_options(parser)
     if one.long is not None and "--long" in words:
@@ -74,8 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     listing = "\n".join(f"  {name:<16} {one.summary}" for name, one in known.items())
     parser = argparse.ArgumentParser(
         prog="tests/vm/measure/run", usage="%(prog)s NAME... [OPTION...]", description=__doc__,
-        epilog=f"measurements ('all': those that `make bench` makes; NAME --help: its options):\n"
-        f"{listing}", formatter_class=argparse.RawDescriptionHelpFormatter)
+        epilog="measurements ('all': those that `make bench-long` makes; NAME --help: its "
+        f"options):\n{listing}", formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="name all measurements and end")
     if not names:
         if parser.parse_args(rest).list:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the executive costs, measured in instructions on the bench: switches, releases, and
-what is left for Linux. Tests and ``make bench`` take their figures from here.
+what is left for Linux. Tests and ``make bench-long`` take their figures from here.
 
 A switch is counted as what it adds to the call that caused it: the same call without a
 switch is measured beside it (tests/vm/measure/modules/task_bench)."""

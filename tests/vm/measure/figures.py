@@ -91,7 +91,7 @@ class Measurement:
     """With the options in `where` and those that it adds."""
     add_options: Callable[[argparse.ArgumentParser], None] = _no_options
     long: Mapping[str, object] | None = None
-    """The defaults of ``make bench``, which leaves out what has none."""
+    """The defaults of ``make bench-long``, which leaves out what has none."""
     where: Sequence[str] = ("kernel", "flavour")
     """What of the guest may be chosen."""
 

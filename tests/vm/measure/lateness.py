@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measure how late releases are, on the bench, in virtual time.
 
-The tests, the demo and ``make bench`` all take their figures from here, so that they mean
+The tests, the demo and ``make bench-long`` all take their figures from here, so that they mean
 the same thing. Three kinds are measured: an RT task, a raw RT timer tick (both by
 examples/latency) and, on the untouched kernel, a pinned hard hrtimer
 (tests/vm/measure/modules/hrt_latency); under three conditions: an idle guest, a loaded one, and a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The promised costs of switches and releases, and Linux's share; ``make bench`` has the long
+"""The promised costs of switches and releases, and Linux's share; ``make bench-long`` has the long
 ones."""
 
 from __future__ import annotations

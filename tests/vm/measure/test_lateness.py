@@ -3,7 +3,7 @@
 
 A raw RT tick and an RT task against LIMIT_NS of measure.py, idle, under load, and under load
 with interrupts-off sections of 20 ms; and as negative control the same check on a Linux hrtimer
-of the untouched kernel, which must fail. `make bench` measures the same for longer.
+of the untouched kernel, which must fail. `make bench-long` measures the same for longer.
 """
 
 from __future__ import annotations
