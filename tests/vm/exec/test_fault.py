@@ -77,6 +77,21 @@ def test_inside_the_executive_it_is_not_contained(vm: Vm) -> None:
     assert done.status == 125
 
 
+@pytest.mark.parametrize("series", ["6.1", *(pytest.param(s, marks=pytest.mark.slow)
+                                             for s in ("6.12", "7"))])
+def test_rt_interrupts_have_a_stack_of_their_own(vm: Vm, series: str) -> None:
+    """A timer function that needs 8 KiB interrupts a Linux process that has 3 left. One that needs
+    more than there is of its own stack ends, and nothing else does."""
+    done = vm("""
+        P=/sys/module/fault_test/parameters; echo deep > $P/run; cat $P/dug
+        echo timer_overflow > $P/run; echo deep > $P/run; cat $P/survived $P/dug
+        rmmod fault_test; rmmod tactus; echo unloaded
+        """, modules="tactus fault_test", icount=True, kernel=series)
+    assert done.stdout.splitlines() == ["1", "0", "2", "unloaded"]
+    assert re.search(r"timer function overflow_in_timer.* left: #DF, stack overflow, at overflow",
+                     done.console)
+
+
 def test_a_linux_nmi_handler_fails_for_itself(vm: Vm) -> None:
     """It has interrupted an RT task, which is not to blame: Linux has its oops."""
     done = vm("echo nmi > /sys/module/fault_test/parameters/run", icount=True,

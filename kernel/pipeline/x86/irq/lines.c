@@ -159,7 +159,6 @@ static bool oob_vector(void)
 		__this_cpu_write(ipi_pending, 0);
 		pl_client->ipi();
 	}
-	pl_stall_look();
 	/* On a CPU that is coming or going the timer is Linux's own. */
 	return !__this_cpu_read(pl_served) || pl_oneshot_due();
 }
@@ -224,6 +223,7 @@ const struct pl_hooks pl_line_hooks = {
 	.mask_line = mask_line,
 	.unmask_line = pl_line_unmask,
 	.resched = resched,
+	.stalled = pl_stall_look,
 	.fault = pl_fault,
 	.cpu_dies = pl_hand_over,
 	.ring3_trap = pl_ring3_trap,

@@ -7,7 +7,7 @@
  * A soft cli stays one store. What is needed is noted where an interrupt is logged because
  * Linux is stalled: when the oldest that waits came, and what it interrupted. Who looks:
  *
- *   the CPU itself, at each RT interrupt (its timer, an RT IPI). A tick that Linux does not answer
+ *   the CPU itself, at each RT interrupt that hits Linux. A tick that Linux does not answer
  *   is followed by a shot a second later, see pl_oneshot_due(), so there is one. Linux, once a
  *   second, at all CPUs: for one that sleeps.
  */
@@ -41,7 +41,7 @@ static void tell(int i)
 		(void *)READ_ONCE(cpu->logged_ip));
 }
 
-/* Where Linux is now, and by whom it was called. Context: RT interrupt. */
+/* Where Linux is now, and by whom it was called. Context: RT interrupt, on Linux's stack. */
 static void tell_callers(const struct pt_regs *regs)
 {
 	unsigned long frames[FRAMES];
@@ -60,16 +60,14 @@ static bool too_long(u64 since)
 	return since && (s64)(rdtsc() - since) > (s64)tsc_khz * MSEC_PER_SEC;
 }
 
-void pl_stall_look(void)
+void pl_stall_look(const struct pt_regs *regs)
 {
 	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 
-	if (likely(!cpu->logged_tsc) || !too_long(cpu->logged_tsc) ||
-	    cpu->logged_tsc == __this_cpu_read(told))
+	if (!too_long(cpu->logged_tsc) || cpu->logged_tsc == __this_cpu_read(told))
 		return;
 	tell(raw_smp_processor_id());
-	if (cpu->regs)
-		tell_callers(cpu->regs);
+	tell_callers(regs);
 }
 
 static void look_at_all(struct work_struct *work)

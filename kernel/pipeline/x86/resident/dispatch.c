@@ -42,6 +42,8 @@ DEFINE_PER_CPU(u8, pl_vif) = 1;
 EXPORT_PER_CPU_SYMBOL_GPL(pl_vif);
 DEFINE_PER_CPU(u8, pl_any);
 EXPORT_PER_CPU_SYMBOL_GPL(pl_any);
+DEFINE_PER_CPU(void *, pl_rt_stack);
+EXPORT_PER_CPU_SYMBOL_GPL(pl_rt_stack);
 DEFINE_PER_CPU(u8, pl_ring3);
 EXPORT_PER_CPU_SYMBOL_GPL(pl_ring3);
 
@@ -319,6 +321,30 @@ EXPORT_SYMBOL_GPL(pl_call_oob);
 
 /* ---- entries ---- */
 
+/* Context: RT interrupt: on this CPU's own stack if Linux was interrupted, else on the task's. */
+void pl_oob_irq(unsigned int vector, struct rt_line *line);
+notrace void pl_oob_irq(unsigned int vector, struct rt_line *line)
+{
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
+	cpu->stats.oob++;
+	cpu->irq_depth++;
+	if (line) {
+		if (unlikely(!pl_core.hooks->oob_line(line, vector)))
+			pl_log(vector);
+	} else {
+		pl_ack();
+		if (pl_core.hooks->oob_vector())
+			pl_log(LOCAL_TIMER_VECTOR);
+	}
+	cpu->irq_depth--;
+	pl_core.hooks->resched();
+}
+NOKPROBE_SYMBOL(pl_oob_irq);
+
+/* In thunks.S: pl_oob_irq() on pl_rt_stack. */
+void pl_on_rt_stack(unsigned int vector, struct rt_line *line);
+
 /**
  * pl_irq - an interrupt, in place of Linux's C handler
  * @regs: as saved by Linux's entry code
@@ -347,24 +373,14 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 		oob = line;
 	}
 	if (oob) {
-		bool from_linux = enter_oob(cpu);
-
-		cpu->stats.oob++;
-		cpu->irq_depth++;
-		if (from_linux)
-			cpu->regs = regs;
-		if (line) {
-			if (unlikely(!pl_core.hooks->oob_line(line, vector)))
-				pl_log(vector);
-		} else {
-			pl_ack();
-			if (pl_core.hooks->oob_vector())
-				pl_log(LOCAL_TIMER_VECTOR);
-		}
-		cpu->irq_depth--;
-		pl_core.hooks->resched();
-		if (!from_linux)
+		if (!enter_oob(cpu)) {
+			pl_oob_irq(vector, line);
 			return;
+		}
+		/* Here, since from that other stack nobody finds the way back through Linux's. */
+		if (unlikely(cpu->logged_tsc))
+			pl_core.hooks->stalled(regs);
+		pl_on_rt_stack(vector, line);
 		leave_oob(cpu);
 	} else {
 		ack_arrival(cpu, vector);

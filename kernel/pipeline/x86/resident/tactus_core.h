@@ -29,7 +29,7 @@
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 9
+#define PL_CORE_ABI 10
 
 struct irq_desc;
 struct pt_regs;
@@ -73,7 +73,6 @@ struct pl_stats {
  * @nmi_depth: NMIs, and exceptions like them, on the stack
  * @logged_tsc: when the oldest interrupt came that waits because Linux is stalled; 0: none does
  * @logged_ip: what it interrupted
- * @regs: of what the RT interrupt that came last from outside of RT code interrupted
  * @masked: per vector, the level line that the pipeline masked
  */
 struct pl_cpu {
@@ -86,7 +85,6 @@ struct pl_cpu {
 	u8 nmi_depth;
 	u64 logged_tsc;
 	unsigned long logged_ip;
-	const struct pt_regs *regs;
 	struct irq_desc *masked[PL_VECTORS];
 	struct pl_stats stats;
 };
@@ -102,6 +100,7 @@ struct pl_cpu {
  *	returns its descriptor, or NULL if that is not possible now
  * @unmask_line: the reverse; @desc is what @mask_line returned
  * @resched: may switch to an RT task; returns when this context is resumed
+ * @stalled: an RT interrupt hit Linux at @regs, on its stack, while interrupts for Linux wait
  * @fault: out-of-band code caused an exception; true if @regs lead elsewhere now, false if it
  *	is for Linux
  * @cpu_dies: Linux is about to move this CPU's interrupts elsewhere
@@ -119,6 +118,7 @@ struct pl_hooks {
 	struct irq_desc *(*mask_line)(unsigned int vector);
 	void (*unmask_line)(struct irq_desc *desc, unsigned int vector);
 	void (*resched)(void);
+	void (*stalled)(const struct pt_regs *regs);
 	bool (*fault)(struct pt_regs *regs, unsigned long error_code, unsigned int vector);
 	void (*cpu_dies)(void);
 	void (*ring3_trap)(struct pt_regs *regs, unsigned long error_code, unsigned int vector);
@@ -161,6 +161,7 @@ extern void *pl_mwait_target;		/* Linux's arch_cpu_idle */
 DECLARE_PER_CPU(struct pl_cpu, pl_cpu);
 DECLARE_PER_CPU(u8, pl_vif);	/* the virtual IF: 0 while Linux is stalled */
 DECLARE_PER_CPU(u8, pl_any);	/* pl_cpu.pending is not empty */
+DECLARE_PER_CPU(void *, pl_rt_stack);	/* top of the stack for RT interrupts that hit Linux */
 DECLARE_PER_CPU(u8, pl_ring3);	/* whoever is in ring 3 here is RT code */
 
 /* Where patched slots lead. Assembly; never called from C but by address. */

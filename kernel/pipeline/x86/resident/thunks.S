@@ -181,6 +181,21 @@ SYM_FUNC_START(pl_cmos_write)
 SYM_FUNC_END(pl_cmos_write)
 
 /*
+ * void pl_on_rt_stack(unsigned int vector, struct rt_line *line)
+ *
+ * pl_oob_irq() on this CPU's stack for RT interrupts, which nobody is on: Linux was interrupted,
+ * and comes back from here before it can be again.
+ */
+SYM_FUNC_START(pl_on_rt_stack)
+	pushq	%rbp
+	movq	%rsp, %rbp
+	movq	PER_CPU_VAR(pl_rt_stack), %rsp
+	call	pl_oob_irq
+	leave
+	RET
+SYM_FUNC_END(pl_on_rt_stack)
+
+/*
  * One stub per gate and kind: says which gate it was. %rdi and %rsi
  * hold regs and error code, as Linux's entry code set them up for its own C function.
  */

@@ -10,6 +10,7 @@
 #include <linux/mc146818rtc.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/sched/task_stack.h>
 #include <linux/spinlock.h>
 #include <asm/nmi.h>
 
@@ -171,6 +172,43 @@ static void fail_in_irq(void)
 	survived++;
 }
 
+/* ---- stacks ---- */
+
+#define ALMOST_FULL 3072	/* what is left of Linux's stack: enough for Linux's own interrupts */
+
+static unsigned int dug;
+module_param(dug, uint, 0444);
+
+static void spend_stack(struct rt_timer *timer)
+{
+	overflow(16);		/* 8 KiB and more */
+	dug++;
+}
+
+static void overflow_in_timer(struct rt_timer *timer)
+{
+	overflow(1000);
+	survived++;
+}
+
+/* With little left of this process's stack, wait for the timer. */
+static noinline int dig(void)
+{
+	volatile char frame[128];
+
+	frame[0] = 1;
+	if (current_stack_pointer - (unsigned long)task_stack_page(current) > ALMOST_FULL)
+		return dig() + frame[0];
+	mdelay(5);
+	return 0;
+}
+
+static int start_timer(void (*fn)(struct rt_timer *timer))
+{
+	timer.fn = fn;
+	return rt_timer_start(&timer, rt_get_time() + 1000000);
+}
+
 /* ---- a level-triggered line: QEMU's "edu" device, which nobody tells to lower it ---- */
 
 #define EDU_RAISE 0x60
@@ -262,8 +300,14 @@ static int run(const char *text, const struct kernel_param *param)
 	strscpy(name, text, sizeof(name));
 	strim(name);
 	if (!strcmp(name, "timer")) {
-		timer.fn = fail_in_timer;
-		error = rt_timer_start(&timer, rt_get_time() + 1000000);
+		error = start_timer(fail_in_timer);
+	} else if (!strcmp(name, "deep")) {
+		preempt_disable();
+		error = start_timer(spend_stack);
+		dig();
+		preempt_enable();
+	} else if (!strcmp(name, "timer_overflow")) {
+		error = start_timer(overflow_in_timer);
 	} else if (!strcmp(name, "irq")) {
 		error = request_RTirq(RTC_IRQ, fail_in_irq);
 		set_periodic(!error);
