@@ -19,7 +19,7 @@ KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
 .PHONY: all analysis tapfile measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo test test-quick test-long explore \
 	test-matrix test-platforms unit kunit fuzz bench bench-check bench-long figures clean \
-	distclean help setup-demo setup-test setup-check check
+	distclean help setup-demo setup-test setup-check setup-docs check docs
 
 all: modules
 
@@ -137,6 +137,13 @@ setup-demo:
 
 setup-test:
 	@tools/setup test
+
+# The site, offline: out/docs/index.html.
+docs: setup-docs
+	@tools/docs
+
+setup-docs:
+	@tools/setup docs
 
 setup-check:
 	@tools/setup check
@@ -257,6 +264,7 @@ help:
 	@echo 'make deb              Debian packages, into out/deb'
 	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'
 	@echo 'make check            static checks: checkpatch, sparse, coccinelle, clang, ruff, mypy and more'
+	@echo 'make docs             the site, with search: out/docs/index.html'
 	@echo 'make unit             host unit tests under sanitizers; make unit-long: 10^5 sets of tasks'
 	@echo 'make analysis         what `tactus analyze` computes with'
 	@echo 'make tapfile          what `tactus tap` checks parameter files with'

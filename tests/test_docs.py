@@ -164,3 +164,23 @@ def test_the_example_of_the_tap_language_is_right(tmp_path: Path) -> None:
                           capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "END_EXP" in example.read_text()
+
+
+def functions_asked_for(page: str) -> list[tuple[str, str, str]]:
+    """(folder, file, function) of each row of docs/finding.md."""
+    return re.findall(r"\| `([\w/]+)` \| `(\w+\.\w+):(\w+)` \|$", page, re.M)
+
+
+def missing_functions(page: str) -> list[str]:
+    """Those that their file does not define."""
+    return [f"{folder}/{file}:{name}" for folder, file, name in functions_asked_for(page)
+            if not (TOP / folder / file).is_file()
+            or not re.search(rf"^[a-z][^;]*\b{name}\([^;]*?\)\n\{{",
+                             (TOP / folder / file).read_text(), re.M)]
+
+
+def test_the_ten_ways_lead_somewhere() -> None:
+    page = (TOP / "docs/finding.md").read_text()
+    assert len(functions_asked_for(page)) == 10
+    assert missing_functions(page) == []
+    assert missing_functions(page.replace("rtside.c:rtf_kick", "rtside.c:rtf_kicks"))

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tutorial's shell blocks run as they stand; the site builds, and its search finds things."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+
+
+def test_the_tutorial_runs(tmp_path: Path) -> None:
+    page = (TOP / "docs/tutorial.md").read_text()
+    blocks = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 4
+    cache = os.environ.get("TACTUS_CACHE", str(Path("~/.cache/tactus").expanduser()))
+    done = subprocess.run(["bash", "-ec", "\n".join(blocks)], cwd=TOP, text=True,
+                          capture_output=True, check=False,
+                          env=os.environ | {"HOME": str(tmp_path), "TACTUS_CACHE": cache})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("active\n")
+    assert (tmp_path / "late/late.bin").stat().st_size == 8000
+    latest = re.search(r"^1000 jobs, latest (\d+) ns$", done.stdout, re.M)
+    assert latest, done.stdout
+    assert 100 < int(latest[1]) < 5000
+    assert "<svg" in (tmp_path / "late/late.svg").read_text()
+
+
+def test_the_site(tmp_path: Path) -> None:
+    if subprocess.run(["/usr/bin/python3", "-c", "import sphinx, myst_parser, furo"],
+                      stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("Sphinx is not installed: run tools/setup docs")
+    done = subprocess.run([TOP / "tools/docs", "--out", tmp_path / "site"], text=True,
+                          capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    index = (tmp_path / "site/searchindex.js").read_text()
+    for word in ("rt_task_make_periodic", "barabanov", "take_irq"):
+        assert word in index, word
+    task = (tmp_path / "site/reference/rt-task.html").read_text()
+    assert "rt_task_make_periodic" in task and "rt_task_set_budget" in task
+    assert "tactus load" in (tmp_path / "site/reference/commands.html").read_text()
+    assert list((tmp_path / "site/_images").glob("graphviz-*.svg"))
+    # Offline: no page fetches anything.
+    for page in (tmp_path / "site").rglob("*.html"):
+        assert not re.search(r'<(script|link)[^>]*(src|href)="https?://', page.read_text()), page
