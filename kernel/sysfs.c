@@ -12,6 +12,7 @@
 #include "compat/compat.h"
 #include "exec/registry.h"
 #include "exec/status.h"
+#include "exec/trace.h"
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "sysfs.h"
@@ -180,6 +181,7 @@ int rt_sysfs_init(void)
 	err = err ?: sysfs_create_file(rt_kobj, &keep_file.attr);
 	err = err ?: sysfs_create_bin_file(rt_kobj, &slots_list_file);
 	err = err ?: sysfs_create_bin_file(rt_kobj, &events_file);
+	err = err ?: rt_trace_init(rt_kobj);
 	if (err)
 		kobject_put(rt_kobj);
 	return err;
@@ -187,5 +189,6 @@ int rt_sysfs_init(void)
 
 void rt_sysfs_exit(void)
 {
+	rt_trace_exit();
 	kobject_put(rt_kobj);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The CPUs: what each has, and how they come and go. */
 #include <linux/cpu.h>
-#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -18,6 +17,7 @@
 #include "exec/registry.h"
 #include "exec/resched.h"
 #include "exec/tick.h"
+#include "exec/trace.h"
 
 /*
  * A little less than was asked for, and no round number: else the look at Linux would meet
@@ -28,13 +28,6 @@
 static unsigned int watchdog_ms = 100;
 module_param(watchdog_ms, uint, 0444);
 MODULE_PARM_DESC(watchdog_ms, "stop an RT task that keeps Linux from a CPU so long (default 100; 0: never)");
-
-/* Upper bound, to catch typos. */
-#define MOST_EVENTS (1U << 20)
-
-static unsigned int events;
-module_param(events, uint, 0444);
-MODULE_PARM_DESC(events, "of tasks that are kept for each CPU, for /sys/kernel/tactus/events (default 0: none)");
 
 DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
 DEFINE_MUTEX(rt_exec_mutex);	/* see cpu.h */
@@ -51,14 +44,7 @@ static int init_cpu(int i)
 	rt_sched_supervise(&cpu->rq);
 	/* vzalloc() aligns to pages. */
 	cpu->fp_linux = vzalloc(rt_fp_bytes);
-	if (events) {
-		cpu->rq.events.mask = roundup_pow_of_two(min(events, MOST_EVENTS)) - 1;
-		cpu->rq.events.clock = pl_clock;
-		cpu->rq.events.slot = vzalloc((cpu->rq.events.mask + 1ULL) * sizeof(struct event));
-		if (!cpu->rq.events.slot)
-			return -ENOMEM;
-	}
-	if (!ready || !timers || !cpu->fp_linux)
+	if (!ready || !timers || !cpu->fp_linux || rt_trace_cpu_comes(cpu))
 		return -ENOMEM;
 	cpu->present = true;
 	return 0;
@@ -71,8 +57,7 @@ static void free_cpu(struct rt_cpu *cpu)
 	kvfree(cpu->rq.timers.heap.slot);
 	vfree(cpu->fp_linux);
 	cpu->fp_linux = NULL;
-	vfree(cpu->rq.events.slot);
-	cpu->rq.events.slot = NULL;
+	rt_trace_cpu_leaves(cpu);
 	cpu->rq.ready.slot = NULL;
 	cpu->rq.timers.heap.slot = NULL;
 }

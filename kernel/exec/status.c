@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files "tasks", "timing" and "events" of /sys/kernel/tactus/. */
+/* The files "tasks" and "timing" of /sys/kernel/tactus/. */
 #include <linux/export.h>
 #include <linux/math64.h>
 #include <linux/sysfs.h>
@@ -95,57 +95,4 @@ ssize_t rt_timing_show(char *buf)
 		}
 	mutex_unlock(&rt_exec_mutex);
 	return used;
-}
-
-/* What is printed of one event, while its CPU is locked. Return: whether there is an @n-th. */
-static bool describe(struct rt_cpu *cpu, u64 n, struct event *event, char *name)
-{
-	unsigned long flags = rt_cpu_lock(cpu);
-	bool there;
-
-	there = n < events_count(&cpu->rq.events);
-	if (there)
-		*event = events_get(&cpu->rq.events, n);
-	rt_cpu_unlock(cpu, flags);
-	if (!there)
-		return false;
-	snprintf(name, RT_TASK_NAME_BYTES, "#%u", event->task);
-	for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next)
-		if (task->id == event->task)
-			strscpy(name, task->name, RT_TASK_NAME_BYTES);
-	return true;
-}
-
-ssize_t rt_events_read(char *buf, loff_t offset, size_t count)
-{
-	static const char *const kinds[] = {
-		[EVENT_RELEASE] = "release", [EVENT_START] = "start", [EVENT_PREEMPT] = "preempt",
-		[EVENT_BLOCK] = "block", [EVENT_RESUME] = "resume", [EVENT_COMPLETE] = "complete",
-	};
-	u64 line = div_u64(offset, RT_EVENT_LINE);
-	char text[RT_EVENT_LINE + 1], name[RT_TASK_NAME_BYTES];
-	size_t done = 0;
-	int i;
-
-	if (offset % RT_EVENT_LINE)
-		return -EINVAL;
-	mutex_lock(&rt_exec_mutex);
-	for_each_possible_cpu(i) {
-		struct rt_cpu *cpu = rt_cpu_of(i);
-		u64 here = events_count(&cpu->rq.events);
-		struct event event;
-
-		for (; line < here && done + RT_EVENT_LINE <= count &&
-		     describe(cpu, line, &event, name); line++) {
-			snprintf(text, sizeof(text), "%4d %20llu %-8s %-15s\n", i, event.when,
-				 kinds[event.kind], name);
-			memcpy(buf + done, text, RT_EVENT_LINE);
-			done += RT_EVENT_LINE;
-		}
-		if (line < here)
-			break;
-		line -= here;
-	}
-	mutex_unlock(&rt_exec_mutex);
-	return done;
 }

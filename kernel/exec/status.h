@@ -9,8 +9,4 @@
 ssize_t rt_tasks_show(char *buf);
 ssize_t rt_timing_show(char *buf);
 
-/** rt_events_read - lines of RT_EVENT_LINE bytes, CPU after CPU, oldest first; whole lines only */
-#define RT_EVENT_LINE 51
-ssize_t rt_events_read(char *buf, loff_t offset, size_t count);
-
 #endif

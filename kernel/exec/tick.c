@@ -39,6 +39,15 @@ static noinline void time_out(struct rt_cpu *cpu, RT_TASK *task)
 	WRITE_ONCE(cpu->firing, NULL);
 }
 
+/* What the one-shot event interrupts: late, it tells who kept hardware interrupts off. */
+static noinline void note_timer(struct rt_cpu *cpu, RTIME now)
+{
+	const RT_TASK *curr = cpu->rq.curr;
+
+	events_put(&cpu->rq.events, EVENT_TIMER, curr ? curr->id : EVENT_LINUX,
+		   curr ? 0 : pl_linux_ip(), now);
+}
+
 /*
  * The one-shot event: all that is due at the moment of entry. What functions start
  * meanwhile comes later, so this ends.
@@ -53,6 +62,8 @@ void rt_exec_timer(void)
 
 	rt_assert(pl_hard_disabled() && pl_oob() && pl_in_irq());
 	hardlock(&cpu->lock);
+	if (unlikely(cpu->rq.events.slot))
+		note_timer(cpu, now);
 	timerq_fired(queue);
 	mark = timerq_mark(queue);
 	cpu->expiring = true;

@@ -144,6 +144,14 @@ bool pl_oob(void);
 /** pl_in_irq - is an RT interrupt handler on this CPU's stack? Context: any. */
 bool pl_in_irq(void);
 
+/**
+ * pl_linux_ip - the instruction of Linux's kernel that this CPU's RT interrupt interrupts
+ *
+ * Context: RT interrupt that interrupts no RT code.
+ * Return: its address; 0 if Linux was in user mode.
+ */
+unsigned long pl_linux_ip(void);
+
 /*
  * pl_run_oob - from Linux, run @fn(@arg) out-of-band on this CPU, then
  * pl_client.resched(), then go back in-band and replay what came meanwhile

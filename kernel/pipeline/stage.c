@@ -4,6 +4,8 @@
  * paths pay one nop for there being another mode.
  */
 #include <linux/export.h>
+#include <linux/ptrace.h>
+#include <asm/irq_regs.h>
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/hosted.h"
 #include "pipeline/pipeline.h"
@@ -59,6 +61,14 @@ bool pl_oob(void)
 bool pl_in_irq(void)
 {
 	return this_cpu_read(pl_cpu.irq_depth);
+}
+
+/* Context: RT interrupt that interrupts no RT code. */
+unsigned long pl_linux_ip(void)
+{
+	const struct pt_regs *regs = pl_hosted() ? get_irq_regs() : this_cpu_read(pl_cpu.regs);
+
+	return regs && !user_mode(regs) ? regs->ip : 0;
 }
 
 /* Context: any but NMI. */

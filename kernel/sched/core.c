@@ -47,7 +47,7 @@ static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 	task->begun = 0;
 	task->state = CORE_READY;
 	set_job(rq, task, release);
-	events_note(&rq->events, EVENT_RELEASE, task->id);
+	events_note(&rq->events, EVENT_RELEASE, task->id, release);
 }
 
 /* The job is over, or there was none: wait for next_release. */
@@ -286,7 +286,7 @@ int core_wait(struct rt_rq *rq, RTIME now)
 	if (now > task->due)
 		task->misses++;
 	task->begun = 0;
-	events_note(&rq->events, EVENT_COMPLETE, task->id);
+	events_note(&rq->events, EVENT_COMPLETE, task->id, task->release);
 	rq_dequeue(rq, task);
 	/* One that has lived on later budgets is not released before they are over. */
 	if (task->sporadic && rq_budget_holds(task) &&

@@ -3,7 +3,7 @@
  * Who was released, started, pre-empted: a ring of the last events of one CPU. Pure logic.
  *
  * Written and read under the lock of the CPU's rq. Off unless it has slots. When it is full the
- * oldest go.
+ * oldest go. All rings stop at once when a job has started too late.
  */
 #ifndef _TACTUS_EVENTS_H
 #define _TACTUS_EVENTS_H
@@ -17,45 +17,71 @@ enum event_kind {
 	EVENT_BLOCK,		/* it lost the CPU because it waits, or was stopped */
 	EVENT_RESUME,		/* it has the CPU again */
 	EVENT_COMPLETE,		/* it is done */
+	EVENT_TIMER,		/* the one-shot event; of the running task, or EVENT_LINUX */
+	EVENT_LATE,		/* a job has started too late: the last event */
 };
+
+#define EVENT_LINUX (~0U)
 
 struct event {
 	u64 when;		/* ns */
+	u64 arg;		/* of a release, start, completion: the release's moment; of a timer that
+				   interrupts Linux's kernel: where; of LATE: by how much, ns */
 	u32 task;		/* RT_TASK's id */
 	u32 kind;
 };
 
 /*
  * struct events - the ring
- * @slot: as many as @mask + 1, a power of two; NULL: off
+ * @slot: where it is written: @store, or NULL: off
+ * @store: as many as @mask + 1, a power of two; NULL: none
  * @written: since it was switched on
  * @clock: the time, ns
+ * @late_ns: a start so long after its release stops all rings; 0: none does
+ * @stopped: they have been stopped; common to all CPUs
  */
 struct events {
-	struct event *slot;
+	struct event *slot, *store;
 	u32 mask;
 	u64 written;
 	u64 (*clock)(void);
+	u64 late_ns;
+	bool *stopped;
 };
 
 /* Of a ring that is on. */
-static inline void events_put(struct events *events, enum event_kind kind, u32 task, u64 when)
+static inline void events_put(struct events *events, enum event_kind kind, u32 task, u64 arg,
+			      u64 when)
 {
+	if (unlikely(READ_ONCE(*events->stopped))) {
+		events->slot = NULL;
+		return;
+	}
 	events->slot[events->written++ & events->mask] = (struct event) {
-		.when = when, .task = task, .kind = kind,
+		.when = when, .arg = arg, .task = task, .kind = kind,
 	};
 }
 
-static inline void events_note(struct events *events, enum event_kind kind, u32 task)
+static inline void events_note(struct events *events, enum event_kind kind, u32 task, u64 arg)
 {
 	if (unlikely(events->slot))
-		events_put(events, kind, task, events->clock());
+		events_put(events, kind, task, arg, events->clock());
+}
+
+/* A job that was released at @release starts: too late? Of a ring that is on, at its START. */
+static inline void events_judge(struct events *events, u32 task, u64 release, u64 when)
+{
+	if (likely(!events->late_ns) || (s64)(when - release) <= (s64)events->late_ns ||
+	    !events->slot)
+		return;
+	events_put(events, EVENT_LATE, task, when - release, when);
+	WRITE_ONCE(*events->stopped, true);
 }
 
 /** events_count - how many can be read */
 static inline u64 events_count(const struct events *events)
 {
-	if (!events->slot)
+	if (!events->store)
 		return 0;
 	return events->written <= events->mask ? events->written : events->mask + 1ULL;
 }
@@ -63,7 +89,7 @@ static inline u64 events_count(const struct events *events)
 /** events_get - the @n-th oldest of those; @n is below events_count() */
 static inline struct event events_get(const struct events *events, u64 n)
 {
-	return events->slot[(events->written - events_count(events) + n) & events->mask];
+	return events->store[(events->written - events_count(events) + n) & events->mask];
 }
 
 #endif

@@ -370,9 +370,14 @@ static noinline void note_switch(struct rt_rq *rq, RT_TASK *task, RTIME now)
 	RT_TASK *prev = rq->curr;
 
 	if (prev && prev != task && prev->begun)
-		events_put(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id, now);
-	if (task && (task != prev || !task->begun))
-		events_put(&rq->events, task->begun ? EVENT_RESUME : EVENT_START, task->id, now);
+		events_put(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id, 0,
+			   now);
+	if (!task || (task == prev && task->begun) || !rq->events.slot)
+		return;
+	events_put(&rq->events, task->begun ? EVENT_RESUME : EVENT_START, task->id,
+		   task->begun ? 0 : task->release, now);
+	if (!task->begun)
+		events_judge(&rq->events, task->id, task->release, now);
 }
 
 static noinline RT_TASK *eject_and_pick(struct rt_rq *rq)

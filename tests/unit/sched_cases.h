@@ -300,6 +300,7 @@ static void sched_case_conform_rm(void)
 #define TRACE_SLOTS 1024
 
 static struct event trace_slots[TRACE_SLOTS];
+static bool trace_stopped;
 static u64 trace_read;
 static u64 waits_since[SIM_TASKS], waits;	/* the oracle's: who began to wait first */
 static bool has_begun[SIM_TASKS];
@@ -358,7 +359,8 @@ static void trace_one(const struct rt_sched_ops *ops)
 
 	sim_reset(ops);
 	sim_rq.events = (struct events) {
-		.slot = trace_slots, .mask = TRACE_SLOTS - 1, .clock = sim_clock,
+		.slot = trace_slots, .store = trace_slots, .mask = TRACE_SLOTS - 1,
+		.clock = sim_clock, .stopped = &trace_stopped,
 	};
 	trace_read = waits = 0;
 	sim_now = -1;
@@ -417,7 +419,10 @@ static void sched_case_order_of_events(void)
 	}
 	/* A job that waits; and a ring that has gone round. */
 	sim_reset(&core_fixed_priority);
-	*events = (struct events) { .slot = trace_slots, .mask = 3, .clock = sim_clock };
+	*events = (struct events) {
+		.slot = trace_slots, .store = trace_slots, .mask = 3, .clock = sim_clock,
+		.stopped = &trace_stopped,
+	};
 	trace_read = 0;
 	a = sim_add(0, 1);
 	CHECK_EQ(events_count(events), 0);
@@ -435,6 +440,43 @@ static void sched_case_order_of_events(void)
 	CHECK_EQ(events_get(events, 1).kind, EVENT_BLOCK);
 	CHECK_EQ(events_get(events, 2).kind, EVENT_RELEASE);
 	CHECK_EQ(events_get(events, 3).kind, EVENT_START);
+}
+
+/* A job that starts too late stops the rings; one that starts in time does not. */
+static void sched_case_late_stops_events(void)
+{
+	struct events *events = &sim_rq.events;
+	RT_TASK *a;
+
+	sim_reset(&core_fixed_priority);
+	trace_stopped = false;
+	*events = (struct events) {
+		.slot = trace_slots, .store = trace_slots, .mask = 7, .clock = sim_clock,
+		.late_ns = 3, .stopped = &trace_stopped,
+	};
+	a = sim_add_periodic(0, 1, 10, 100);
+	sim_advance(10);
+	sim_now = 13;
+	sim_pick();
+	CHECK(!trace_stopped);
+	core_wait(&sim_rq, 20);
+	sim_now = 20;
+	sim_pick();
+	sim_advance(110);
+	sim_now = 114;
+	sim_pick();
+	CHECK(trace_stopped);
+	CHECK_EQ(events->written, 6);
+	CHECK_EQ(events_get(events, 4).kind, EVENT_START);
+	CHECK_EQ(events_get(events, 4).arg, 110);
+	CHECK_EQ(events_get(events, 5).kind, EVENT_LATE);
+	CHECK_EQ(events_get(events, 5).arg, 4);
+	CHECK_EQ(events_get(events, 5).task, a->id);
+	/* What comes later is not noted, and what was noted can be read. */
+	core_wait(&sim_rq, 120);
+	CHECK(!events->slot);
+	CHECK_EQ(events_count(events), 6);
+	trace_stopped = false;
 }
 
 static void sched_case_conform_edf(void)
@@ -1571,6 +1613,7 @@ static void sched_case_bad_policies(void)
 	do(sched_case_conform_rm)			\
 	do(sched_case_conform_edf)			\
 	do(sched_case_order_of_events)			\
+	do(sched_case_late_stops_events)		\
 	do(sched_case_textbook_rm_misses_edf_meets)	\
 	do(sched_case_textbook_full_load)		\
 	do(sched_case_deadlines)			\

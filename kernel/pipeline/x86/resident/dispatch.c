@@ -377,6 +377,7 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 			pl_oob_irq(vector, line);
 			return;
 		}
+		cpu->regs = regs;
 		/* Here, since from that other stack nobody finds the way back through Linux's. */
 		if (unlikely(cpu->logged_tsc))
 			pl_core.hooks->stalled(regs);

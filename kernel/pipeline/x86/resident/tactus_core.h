@@ -73,6 +73,7 @@ struct pl_stats {
  * @nmi_depth: NMIs, and exceptions like them, on the stack
  * @logged_tsc: when the oldest interrupt came that waits because Linux is stalled; 0: none does
  * @logged_ip: what it interrupted
+ * @regs: of what the RT interrupt that came last from outside of RT code interrupted
  * @masked: per vector, the level line that the pipeline masked
  */
 struct pl_cpu {
@@ -85,6 +86,7 @@ struct pl_cpu {
 	u8 nmi_depth;
 	u64 logged_tsc;
 	unsigned long logged_ip;
+	const struct pt_regs *regs;
 	struct irq_desc *masked[PL_VECTORS];
 	struct pl_stats stats;
 };

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The rings of events, one a CPU, and /sys/kernel/tactus/trace/ that governs them. */
+#ifndef _TACTUS_EXEC_TRACE_H
+#define _TACTUS_EXEC_TRACE_H
+
+#include <linux/types.h>
+
+struct kobject;
+struct rt_cpu;
+
+/**
+ * rt_trace_cpu_comes - a ring for @cpu, if there are rings
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -ENOMEM.
+ */
+int rt_trace_cpu_comes(struct rt_cpu *cpu);
+
+/** rt_trace_cpu_leaves - the reverse; nothing is noted for @cpu any more. Context: as above. */
+void rt_trace_cpu_leaves(struct rt_cpu *cpu);
+
+/** rt_events_read - lines of RT_EVENT_LINE bytes, CPU after CPU, oldest first */
+#define RT_EVENT_LINE 100
+ssize_t rt_events_read(char *buf, loff_t offset, size_t count);
+
+/**
+ * rt_trace_init - make the folder trace in @parent; it goes with that
+ *
+ * Context: Linux process; may sleep.
+ * Return: 0, -ENOMEM.
+ */
+int rt_trace_init(struct kobject *parent);
+
+/** rt_trace_exit - take it away. Context: as above. */
+void rt_trace_exit(void);
+
+#endif

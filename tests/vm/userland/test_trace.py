@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`tactus trace` in a guest: who ran when, why a start was late, and Linux's switches beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from harness import guest_python
+
+pytestmark = pytest.mark.slow
+MODULES = "tactus_core tactus rt_latency"
+
+# Each step prints what it says, then its exit status between marks. `neighbour` turns hardware
+# interrupts off in a way that no slot catches.
+STEPS = {
+    "in time": "tactus trace record /tmp/a.json --seconds 0.05 --late-us 50 --json",
+    "late": "(while ! [ -e /tmp/stop ]; do sleep 0.1; echo 1 1500 > /sys/kernel/neighbour/hard; done) & "
+            "tactus trace record /tmp/b.json --seconds 2 --late-us 50 --events 64; "
+            "status=$?; touch /tmp/stop; wait; (exit $status)",
+    "the last event": "tactus trace show /tmp/b.json | tail -1",
+    "explain": "tactus trace explain /tmp/b.json --json",
+    "linux": "mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; "
+             "tactus trace record /tmp/c.json --seconds 0.1 --linux",
+    "export": "tactus trace export /tmp/c.json --perfetto /tmp/p.json && cat /tmp/p.json",
+    "left": "cat /sys/kernel/tactus/trace/slots /sys/kernel/tactus/trace/late_ns; "
+            "ls /sys/kernel/tracing/instances",
+    "no ring": "tactus trace show",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    said: str
+    status: int
+
+
+@pytest.fixture(scope="module")
+def steps(vm_module, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Step]:
+    put = guest_python.put(tmp_path_factory.mktemp("python"))
+    script = "\n".join(f"{{ {command}; }} 2>&1\necho \"=== $?\"" for command in STEPS.values())
+    done = vm_module(script, modules=MODULES + " neighbour", put=put, timeout=600, icount=True)
+    parts = re.split(r"=== (\d+)\n", done.stdout)[:-1]
+    assert len(parts) == 2 * len(STEPS), done.stdout + done.stderr
+    return {name: Step(parts[2 * n], int(parts[2 * n + 1])) for n, name in enumerate(STEPS)}
+
+
+def test_in_time_it_ends_with_its_seconds(steps: dict[str, Step]) -> None:
+    assert steps["in time"].status == 0
+    why = json.loads(steps["in time"].said)
+    assert why["task"] == "latency" and why["late_ns"] < 50_000
+    assert sum(part["ns"] for part in why["parts"]) == why["late_ns"]
+
+
+def test_a_late_start_ends_it_and_names_who_held_interrupts(steps: dict[str, Step]) -> None:
+    assert steps["late"].status == 5, steps["late"].said
+    why = json.loads(steps["explain"].said)
+    assert 50_000 < why["late_ns"] < 1_600_000
+    held = max(why["parts"], key=lambda part: part["ns"])
+    assert re.search(r"hard-off until hard_section", held["who"]), why
+    assert held["ns"] > why["late_ns"] - 5_000
+    assert "late" in steps["the last event"].said
+
+
+def test_linux_is_beside_it_on_one_clock(steps: dict[str, Step]) -> None:
+    assert steps["linux"].status == 0, steps["linux"].said
+    rows = json.loads(steps["export"].said)["traceEvents"]
+    assert {row["ph"] for row in rows} <= {"M", "X", "i", "C"}
+    names = {(row["pid"], row["tid"]): row["args"]["name"] for row in rows
+             if row["name"] == "thread_name"}
+    assert {"RT latency", "Linux"} <= set(names.values())
+    jobs = [row for row in rows if row["ph"] == "X" and row["cat"] == "rt"]
+    linux = [row for row in rows if row["ph"] == "X" and row["cat"] == "linux"]
+    assert len(jobs) >= 90 and linux
+    assert all(row["dur"] >= 0 and (row["pid"], row["tid"]) in names for row in jobs + linux)
+    # The tool's own process slept and looked; it lies within the tasks' jobs.
+    assert min(row["ts"] for row in jobs) < max(row["ts"] for row in linux)
+    assert min(row["ts"] for row in linux) < max(row["ts"] for row in jobs)
+
+
+def test_it_leaves_the_rings_as_they_were(steps: dict[str, Step]) -> None:
+    assert steps["left"].said == "0\n0\n"
+    assert steps["no ring"].status == 1
+    assert "no events are kept" in steps["no ring"].said
