@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from fakes import FakeMachine
 from tactus import cli, ftrace, tracing
 from tactus.tracing import LinuxSwitch, Recording
@@ -53,10 +54,10 @@ def test_slices() -> None:
 
 
 def test_export(tmp_path: Path) -> None:
-    text = ("  <idle>-0  [001] d..2. 3000: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 "
-            "prev_state=R ==> next_comm=my tool next_pid=9 next_prio=120\n"
-            "  my tool-9  [001] d..2. 5000: sched_switch: prev_comm=my tool prev_pid=9 prev_prio=120 "
-            "prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120\n")
+    text = ("  <idle>-0  [001] d..2. 3000: sched_switch: prev_comm=swapper/1 prev_pid=0 "
+            "prev_prio=120 prev_state=R ==> next_comm=my tool next_pid=9 next_prio=120\n"
+            "  my tool-9  [001] d..2. 5000: sched_switch: prev_comm=my tool prev_pid=9 "
+            "prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120\n")
     linux = ftrace.parse(text, ((1000, 1000), (2000, 3000)))
     assert linux == [LinuxSwitch(1, 2000, "my tool 9"), LinuxSwitch(1, 3000, "swapper")]
     kept = tmp_path / "r.json"

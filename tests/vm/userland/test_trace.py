@@ -18,7 +18,9 @@ MODULES = "tactus_core tactus rt_latency"
 # interrupts off in a way that no slot catches.
 STEPS = {
     "in time": "tactus trace record /tmp/a.json --seconds 0.05 --late-us 50 --json",
-    "late": "(while ! [ -e /tmp/stop ]; do sleep 0.1; echo 1 1500 > /sys/kernel/neighbour/hard; done) & "
+    "late": "(while ! [ -e /tmp/stop ]; do sleep 0.1; echo 1 1500 > /sys/kernel/neighbour/hard; "
+            "done)"
+            " & "
             "tactus trace record /tmp/b.json --seconds 2 --late-us 50 --events 64; "
             "status=$?; touch /tmp/stop; wait; (exit $status)",
     "the last event": "tactus trace show /tmp/b.json | tail -1",

@@ -48,7 +48,7 @@ def stop(folder: Path) -> None:
 
 
 def parse(text: str, clocks: tuple[tuple[int, int], tuple[int, int]]) -> list[LinuxSwitch]:
-    """@clocks: two moments, (ns of the RT clock, ticks of the TSC) each, around what is in @text."""
+    """@clocks: two moments around what is in @text: ns of the RT clock, ticks of the TSC."""
     (ns0, tsc0), (ns1, tsc1) = clocks
     rate = (ns1 - ns0) / (tsc1 - tsc0) if tsc1 > tsc0 else 1.0
     found = []

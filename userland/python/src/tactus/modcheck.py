@@ -45,7 +45,8 @@ OURS = {
 }
 # Of Linux: what neither waits, nor locks, nor touches a task.
 LINUX = re.compile(
-    r"mem(cpy|set|move|cmp|chr)|__mem(cpy|set|move)|str(n?len|n?cmp|scpy|lcpy|n?cpy|chr|rchr)|v?scn?printf|"
+    r"mem(cpy|set|move|cmp|chr)|__mem(cpy|set|move)|str(n?len|n?cmp|scpy|lcpy|n?cpy|chr|rchr)|"
+    r"v?scn?printf|"
     r"v?snprintf|int_sqrt(64)?|gcd|__?div64_.*|__fentry__|__x86_return_thunk|__x86_indirect_.*|"
     r"__ubsan_.*|__stack_chk_fail|__sanitizer_cov_.*|__asan_.*|__tsan_.*|ktime_get_mono_fast_ns|"
     r"ktime_get_raw_fast_ns|irq_work_queue|sort|bsearch|crc32_le|_find_.*|__sw_hweight\d+|"
@@ -55,7 +56,7 @@ INSTEAD = (
     (r"k[mzv].*alloc.*|__k[mv]alloc.*|kfree.*|vfree|kvfree|v[mz]alloc.*|__get_free_pages.*",
      "allocate in the module's init, before the task starts"),
     (r"mutex_.*|__mutex_.*|down.*|up", "use rt_mtx_lock() or rt_sem_wait()"),
-    (r"_?raw_(spin|read|write)_.*|queued_spin_.*", "use rt_mtx_lock(), or interrupts off for short"),
+    (r"_?raw_(spin|read|write)_.*|queued_spin_.*", "use rt_mtx_lock()"),
     (r"m?sleep.*|usleep.*|schedule.*|__cond_resched|_cond_resched|wait_.*|prepare_to_wait.*",
      "use rt_task_sleep_until() or rt_sem_wait()"),
     (r"__wake_up.*|wake_up.*|complete.*|queue_.*work.*|__tasklet_.*|send_sig.*|kill_.*",
@@ -63,7 +64,8 @@ INSTEAD = (
     (r"_?copy_(to|from)_user.*|__(get|put)_user.*", "use an RT-FIFO"),
     (r"ktime_get.*|do_gettimeofday|getnstimeofday.*", "use rt_get_time()"),
 )
-FP = re.compile(r"%[xyz]mm\d|^f(ld|st|ild|ist|add|sub|mul|div|sqrt|com|xch|abs|chs|sin|cos)|^v[a-z]+[sp][sd]\b")
+FP = re.compile(r"%[xyz]mm\d|"
+                r"^f(ld|st|ild|ist|add|sub|mul|div|sqrt|com|xch|abs|chs|sin|cos)")
 
 
 @dataclass
@@ -174,7 +176,8 @@ class Symbols:
 
 def units(dump: str) -> Iterator[tuple[str, list[tuple[str, list[tuple[str, str]]]]]]:
     """(function, its instructions, each with its relocations)."""
-    name, found = "", []
+    name = ""
+    found: list[tuple[str, list[tuple[str, str]]]] = []
     for line in dump.splitlines():
         head = re.match(r"[0-9a-f]+ <(.*)>:$", line)
         if head:
@@ -297,7 +300,7 @@ def reason(name: str) -> str | None:
 
 
 def walk(text: Text, root: Root) -> tuple[dict[str, tuple[str, ...]], int]:
-    """(each function that is reached -> by which calls, the deepest stack in bytes; -1: unbounded)."""
+    """(function that is reached -> by which calls, the deepest stack in bytes; -1: unbounded)."""
     paths: dict[str, tuple[str, ...]] = {}
     depth: dict[str, int] = {}
 
