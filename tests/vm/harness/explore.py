@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,8 +64,9 @@ class Subject:
 def duel(name: str, planted: tuple[int, ...] = (), modules: str = "tactus",
          cpus: int = 2) -> Subject:
     """One of those that the module duel has."""
-    return Subject(name, f"taskset 1 modprobe duel what={name} rounds={{rounds}} &&"
-                   " rmmod duel tactus", modules, "duel", cpus, planted=planted)
+    return Subject(name, f"taskset 1 modprobe duel what={name} rounds={{rounds}} ||"
+                   " {{ dmesg | grep duel:; exit 1; }}; rmmod duel tactus", modules, "duel", cpus,
+                   planted=planted)
 
 
 def shell(name: str, steps: str, also: str, each_boot: int, round_s: float) -> Subject:
@@ -191,9 +192,9 @@ def tell(name: str, seeds: range, found: Found | None, began: float) -> None:
               f" ({time.monotonic() - began:.0f} s)", flush=True)
 
 
-def explore_planted(seeds: range, jobs: int) -> int:
-    """The control; 0 if every race was found."""
-    plants = [(subject, planted) for subject in SUBJECTS.values() for planted in subject.planted]
+def explore_planted(seeds: range, jobs: int, names: Iterable[str] = SUBJECTS) -> int:
+    """The control, of the subjects named; 0 if every race was found."""
+    plants = [(SUBJECTS[name], planted) for name in names for planted in SUBJECTS[name].planted]
     count = 0
     with tempfile.TemporaryDirectory() as folder:
         tactus = mutant.build(Path(folder) / "races", "races")
@@ -216,7 +217,8 @@ def main() -> int:
     parser.add_argument("--subject", action="append", default=[], choices=list(SUBJECTS),
                         metavar="NAME", help="one of " + ", ".join(SUBJECTS))
     parser.add_argument("--all", action="store_true", help="all subjects")
-    parser.add_argument("--planted", action="store_true", help="the control")
+    parser.add_argument("--planted", action="store_true",
+                        help="the control, of all subjects or those named")
     parser.add_argument("--seeds", type=int, default=250, metavar="N", help="default: %(default)s")
     parser.add_argument("--from", type=int, default=1, dest="first", metavar="SEED",
                         help="the first (default: 1)")
@@ -230,7 +232,7 @@ def main() -> int:
         parser.error("--seeds, --from and --jobs take numbers from 1")
     seeds = range(options.first, options.first + options.seeds)
     if options.planted:
-        return explore_planted(seeds, options.jobs)
+        return explore_planted(seeds, options.jobs, options.subject or SUBJECTS)
     results = []
     for test in options.tests:
         began = time.monotonic()

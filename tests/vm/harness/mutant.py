@@ -79,23 +79,31 @@ EDITS: dict[str, dict[str, str]] = {
         # 2: a task's stack is freed while its CPU is still on it: as if on_cpu had no barriers.
         "\twhile (smp_load_acquire(&task->on_cpu))\n":
         "\twhile (tactus_planted != 2 && smp_load_acquire(&task->on_cpu))\n",
-        # 3: a call looks whether its task is alive before it has the lock.
+        # 3: a call looks whether its task is alive a while before it has the lock.
         "\thardlock(&cpu->lock);\n\t/* A task changes CPU under":
         "\tbool alive = READ_ONCE(task->state) != CORE_DEAD;\n\n"
+        "\tif (tactus_planted == 3)\n\t\tcpu_relax();\n"
         "\thardlock(&cpu->lock);\n\t/* A task changes CPU under",
         "\tif (task->state == CORE_DEAD) {\n\t\tcall->error = -EINVAL;\n":
         "\tif (tactus_planted == 3 ? !alive : task->state == CORE_DEAD) {\n"
         "\t\tcall->error = -EINVAL;\n",
-        # 5: hosted, two CPUs may use a third one's call_single_data at once.
+        # 5: hosted, two CPUs that find a third one's call_single_data free use it at once; Linux's
+        # own look and use, with a while between them.
         "\tif (xchg(&target->sent, 1))\n":
-        "\tif (xchg(&target->sent, 1) && tactus_planted != 5)\n",
+        "\tif (tactus_planted == 5) {\n"
+        "\t\tbool used = READ_ONCE(target->ipi.node.u_flags) & CSD_FLAG_LOCK;\n\n"
+        "\t\tcpu_relax();\n\t\tif (used)\n\t\t\treturn;\n"
+        "\t\tWRITE_ONCE(target->ipi.node.u_flags, 0);\n"
+        "\t} else if (xchg(&target->sent, 1))\n",
         "#define RESOLUTION_POLL_MS 50\n":
         "#define RESOLUTION_POLL_MS 50\nextern int tactus_planted;\n",
-        # 6: a timer's function is said to run after the lock is given up: as if without a barrier.
+        # 6: a timer's function is said to run after the lock is given up, and a while later: as if
+        # without a barrier.
         "\t\tWRITE_ONCE(cpu->firing, timer);\n\t\thardunlock(&cpu->lock);\n":
         "\t\tif (tactus_planted != 6)\n\t\t\tWRITE_ONCE(cpu->firing, timer);\n"
         "\t\thardunlock(&cpu->lock);\n"
-        "\t\tif (tactus_planted == 6)\n\t\t\tWRITE_ONCE(cpu->firing, timer);\n",
+        "\t\tif (tactus_planted == 6) {\n\t\t\tcpu_relax();\n"
+        "\t\t\tWRITE_ONCE(cpu->firing, timer);\n\t\t}\n",
         # 4: a post of a semaphore takes no lock.
         "\thardlock(&sync_lock);\n\tcall->error = is_object(call->magic, call->kind) ?"
         " call->fn(call) : -EINVAL;\n\thardunlock(&sync_lock);\n":
