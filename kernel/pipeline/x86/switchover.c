@@ -115,20 +115,19 @@ void pl_hand_over(void)
 	int vector;
 
 	/* Level-triggered: let the line fire again. */
-	while ((vector = pl_vecset_top(&cpu->held)) >= 0) {
-		pl_vecset_del(&cpu->held, vector);
-		pl_vecset_del(&cpu->owed, vector);
+	while ((vector = pl_eoi_in_service(&cpu->eois)) >= 0) {
+		cpu->eois.of[vector] = PL_EOI_NONE;
 		pl_vecset_del(&cpu->pending, vector);
 		pl_ack();
 		atomic_inc(&pl_handed_level);
 	}
 	for (vector = 0; vector < PL_VECTORS; vector++) {
-		if (!cpu->masked[vector])
-			continue;
-		pl_vecset_del(&cpu->pending, vector);
-		pl_line_unmask(cpu->masked[vector], vector);
-		cpu->masked[vector] = NULL;
-		atomic_inc(&pl_handed_level);
+		if (cpu->eois.of[vector] == PL_EOI_MASKED) {
+			pl_vecset_del(&cpu->pending, vector);
+			pl_line_unmask(cpu->masked[vector], vector);
+			atomic_inc(&pl_handed_level);
+		}
+		cpu->eois.of[vector] = PL_EOI_NONE;
 	}
 	/* Edge-triggered: send it again. */
 	while ((vector = pl_vecset_top(&cpu->pending)) >= 0) {

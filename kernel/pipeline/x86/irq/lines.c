@@ -101,21 +101,12 @@ static struct rt_post dead_post;
 
 /* ---- out-of-band. Context: RT interrupt. ---- */
 
-/* Linux's handler, which finds a placeholder, is to send the EOI. */
-static void hold(unsigned int vector)
-{
-	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
-
-	pl_vecset_add(&cpu->held, vector);
-	cpu->stats.eoi_held++;
-}
-
 /*
  * End a level-triggered interrupt. Behind interrupt remapping the local APIC's EOI does not reach
  * the I/O APIC; the chip's own function ends it there, too, under ioapic_lock. If that is taken,
  * it may be by the very code that was interrupted.
  *
- * Return: false if that is left to Linux.
+ * Return: false if that is left to Linux's handler, which finds a placeholder.
  */
 static bool end_level(struct rt_line *line, unsigned int vector)
 {
@@ -127,7 +118,7 @@ static bool end_level(struct rt_line *line, unsigned int vector)
 		return true;
 	}
 	if (raw_spin_is_locked(ioapic_lock) || irqd_is_setaffinity_pending(line->remapped)) {
-		hold(vector);
+		pl_eoi_hold(cpu, vector);
 		return false;
 	}
 	/* pl_eoi() is to end this one, not that whose handler was interrupted. */
@@ -147,7 +138,7 @@ static bool oob_line(struct rt_line *line, unsigned int vector)
 		WRITE_ONCE(line->dead, true);
 		rt_post(&dead_post);
 		if (line->level)
-			hold(vector);
+			pl_eoi_hold(cpu, vector);
 		return false;
 	}
 	return !line->level || end_level(line, vector);

@@ -93,32 +93,16 @@ static notrace void ack_arrival(struct pl_cpu *cpu, unsigned int vector)
 	if (is_level(vector)) {
 		desc = pl_core.hooks->mask_line(vector);
 		if (!desc) {
-			pl_vecset_add(&cpu->held, vector);
-			cpu->stats.eoi_held++;
+			pl_eoi_hold(cpu, vector);
 			return;
 		}
+		cpu->eois.of[vector] = PL_EOI_MASKED;
 		cpu->masked[vector] = desc;
 		cpu->stats.lines_masked++;
 	}
 	pl_ack();
 }
 NOKPROBE_SYMBOL(ack_arrival);
-
-/*
- * An EOI acknowledges the highest vector in service, whichever handler sends it. So
- * those of held vectors go out in that order, whatever order the handlers end in.
- */
-static __always_inline void release_held(struct pl_cpu *cpu, unsigned int vector)
-{
-	int top;
-
-	pl_vecset_add(&cpu->owed, vector);
-	while ((top = pl_vecset_top(&cpu->held)) >= 0 && pl_vecset_has(&cpu->owed, top)) {
-		pl_vecset_del(&cpu->held, top);
-		pl_vecset_del(&cpu->owed, top);
-		pl_ack();
-	}
-}
 
 /*
  * pl_eoi - in place of the kernel's EOI: swallows the EOI of a handler whose vector
@@ -132,20 +116,18 @@ notrace void pl_eoi(COMPAT_EOI_ARGS)
 	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 	int vector = cpu->current_vector;
 
-	if (!pl_core.active || vector < 0) {
-		pl_ack();
-	} else if (cpu->acked) {
-		struct irq_desc *desc = cpu->masked[vector];
-
-		cpu->acked = false;
+	switch (pl_core.active && vector >= 0 ? pl_eoi_asked(&cpu->eois, vector) : PL_EOI_NONE) {
+	case PL_EOI_MASKED:
+		pl_core.hooks->unmask_line(cpu->masked[vector], vector);
+		fallthrough;
+	case PL_EOI_SENT:
 		cpu->stats.eoi_swallowed++;
-		if (desc) {
-			cpu->masked[vector] = NULL;
-			pl_core.hooks->unmask_line(desc, vector);
-		}
-	} else if (pl_vecset_has(&cpu->held, vector)) {
-		release_held(cpu, vector);
-	} else {
+		break;
+	case PL_EOI_OWED:
+		while (pl_eoi_pay(&cpu->eois))
+			pl_ack();
+		break;
+	default:
 		pl_ack();
 	}
 	pl_hard_restore(flags);
@@ -215,12 +197,11 @@ static notrace void replay(struct pt_regs *regs)
 		struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 		int vector = pl_vecset_top(&cpu->pending);
 		int outer_vector = cpu->current_vector;
-		bool outer_acked = cpu->acked;
 
 		pl_vecset_del(&cpu->pending, vector);
 		__this_cpu_write(pl_any, !pl_vecset_empty(&cpu->pending));
 		cpu->current_vector = vector;
-		cpu->acked = !pl_vecset_has(&cpu->held, vector);
+		pl_eoi_replayed(&cpu->eois, vector);
 		cpu->stats.replayed++;
 
 		__this_cpu_write(pl_vif, 0);
@@ -232,9 +213,7 @@ static notrace void replay(struct pt_regs *regs)
 		 * Nested in another handler we cannot have moved; else the CPU we
 		 * are on now runs no handler either, as we did before.
 		 */
-		cpu = this_cpu_ptr(&pl_cpu);
-		cpu->current_vector = outer_vector;
-		cpu->acked = outer_acked;
+		__this_cpu_write(pl_cpu.current_vector, outer_vector);
 	}
 	__this_cpu_write(pl_cpu.logged_tsc, 0);
 	__this_cpu_write(pl_vif, 1);

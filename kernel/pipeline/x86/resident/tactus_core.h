@@ -26,6 +26,7 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include "compat/compat.h"
+#include "pipeline/x86/resident/eoi.h"
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
@@ -63,10 +64,8 @@ struct pl_stats {
 /*
  * struct pl_cpu - one CPU's pipeline; touched by its CPU, hardware interrupts off
  * @pending: Linux vectors that wait for Linux to be unstalled
- * @held: vectors whose EOI is left to Linux's handler
- * @owed: those of @held whose handler has asked for it, behind a higher one
+ * @eois: what the APIC is owed for each of Linux's vectors
  * @current_vector: the Linux vector whose handler runs, or -1
- * @acked: the current vector had its EOI on arrival
  * @oob: this CPU is in the out-of-band stage
  * @inband_vif: the in-band stage's virtual IF while @oob
  * @irq_depth: RT interrupt handlers on the stack
@@ -74,12 +73,12 @@ struct pl_stats {
  * @logged_tsc: when the oldest interrupt came that waits because Linux is stalled; 0: none does
  * @logged_ip: what it interrupted
  * @regs: of what the RT interrupt that came last from outside of RT code interrupted
- * @masked: per vector, the level line that the pipeline masked
+ * @masked: the level line behind each vector of PL_EOI_MASKED
  */
 struct pl_cpu {
-	struct pl_vecset pending, held, owed;
+	struct pl_vecset pending;
+	struct pl_eois eois;
 	int current_vector;
-	bool acked;
 	bool oob;
 	u8 inband_vif;
 	u8 irq_depth;
@@ -194,6 +193,13 @@ static __always_inline void pl_log(unsigned int vector)
 {
 	pl_vecset_add(&this_cpu_ptr(&pl_cpu)->pending, vector);
 	__this_cpu_write(pl_any, 1);
+}
+
+/** pl_eoi_hold - leave a vector's EOI to Linux's handler. Context: as above. */
+static __always_inline void pl_eoi_hold(struct pl_cpu *cpu, unsigned int vector)
+{
+	cpu->eois.of[vector] = PL_EOI_HELD;
+	cpu->stats.eoi_held++;
 }
 
 /*

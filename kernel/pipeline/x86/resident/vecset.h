@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A set of interrupt vectors: the pending log, and the vectors whose EOI is held.
+ * A set of interrupt vectors: the pending log.
  *
  * Pure logic. A set belongs to one CPU and is touched with that CPU's hardware
  * interrupts off, so nothing here is atomic.
