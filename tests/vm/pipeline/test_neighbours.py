@@ -62,6 +62,14 @@ def test_text_that_cannot_be_decoded(vm: Vm) -> None:
                for line in lines)
 
 
+def test_a_slot_at_the_end_of_a_page_is_refused(vm: Vm) -> None:
+    """Eight bytes are written for a slot of six, and there are seven left."""
+    done = vm("modprobe brink && exit 3; dmesg | grep 'tactus: refused'; rmmod tactus; "
+              "modprobe brink && echo loaded", modules="tactus", with_modules="brink", icount=True)
+    assert "too close to the end of its text's last page; nothing was changed" in done.stdout
+    assert done.stdout.endswith("loaded\n")
+
+
 RAW_US = 300
 
 

@@ -118,7 +118,7 @@ static bool end_level(struct rt_line *line, unsigned int vector)
 		return true;
 	}
 	if (raw_spin_is_locked(ioapic_lock) || irqd_is_setaffinity_pending(line->remapped)) {
-		pl_eoi_hold(cpu, vector);
+		pl_eoi_hold(vector);
 		return false;
 	}
 	/* pl_eoi() is to end this one, not that whose handler was interrupted. */
@@ -138,7 +138,7 @@ static bool oob_line(struct rt_line *line, unsigned int vector)
 		WRITE_ONCE(line->dead, true);
 		rt_post(&dead_post);
 		if (line->level)
-			pl_eoi_hold(cpu, vector);
+			pl_eoi_hold(vector);
 		return false;
 	}
 	return !line->level || end_level(line, vector);

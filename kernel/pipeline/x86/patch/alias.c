@@ -33,7 +33,6 @@ int pl_alias_map(struct pl_alias *alias, unsigned long addr, size_t bytes)
 	if (!alias->map)
 		return -ENOMEM;
 	alias->to = alias->map + (addr - first);
-	alias->end = alias->map + count * PAGE_SIZE;
 	return 0;
 }
 
@@ -43,5 +42,4 @@ void pl_alias_unmap(struct pl_alias *alias)
 		vunmap(alias->map);
 	alias->map = NULL;
 	alias->to = NULL;
-	alias->end = NULL;
 }

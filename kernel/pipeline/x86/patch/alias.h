@@ -12,7 +12,6 @@
 struct pl_alias {
 	void *map;	/* of whole pages */
 	u8 *to;		/* the alias of the first byte asked for */
-	u8 *end;	/* the end of the last page */
 };
 
 /**

@@ -166,24 +166,27 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
 		       target, (void *)addr);
 		return -EOPNOTSUPP;
 	}
+	/* It is compared and written as a word, and the next page is somebody else's or nobody's. */
+	if (addr + sizeof(slot->old) > PAGE_ALIGN(text->base + text->bytes)) {
+		pr_err("refused: %pS is too close to the end of its text's last page; nothing was changed\n",
+		       (void *)addr);
+		return -EOPNOTSUPP;
+	}
 	slot = &text->slots[text->count++];
-	slot->addr = addr;
-	slot->kind = kind;
-	slot->bytes = bytes;
-	slot->wide = addr + sizeof(u64) <= PAGE_ALIGN(text->base + text->bytes);
-	slot->old_word = 0;
-	slot->new_word = 0;
-	memcpy(slot->old, (const void *)addr, bytes);
+	*slot = (struct pl_slot){ .addr = addr, .kind = kind, .bytes = bytes };
+	memcpy(&slot->old, (const void *)addr, bytes);
 	if (target) {
+		u8 *new = (u8 *)&slot->new;
+
 		/*
 		 * One instruction, as long as the slot: who is pre-empted in the callee while we
 		 * switch off returns behind the slot, not into the instructions put back.
 		 */
-		slot->new[0] = PL_PREFIX_CS;
-		slot->new[bytes - PL_CALL_BYTES] = opcode;
-		memcpy(slot->new + bytes - sizeof(rel), &rel, sizeof(rel));
+		new[0] = PL_PREFIX_CS;
+		new[bytes - PL_CALL_BYTES] = opcode;
+		memcpy(new + bytes - sizeof(rel), &rel, sizeof(rel));
 	} else {
-		slot->new_word = slot->old_word;
+		slot->new = slot->old;
 	}
 	text->kinds[kind]++;
 	return 0;
@@ -343,18 +346,9 @@ const struct pl_slot *pl_text_check(const struct pl_text *text, bool on)
 {
 	const struct pl_slot *slot, *end = text->slots + text->count;
 
-	for (slot = text->slots; slot < end; slot++) {
-		const void *at = (const void *)slot->addr;
-
-		if (likely(slot->wide)) {
-			u64 right = on ? slot->new_word : slot->old_word;
-
-			if (word_of(slot, *(const u64 *)at ^ right))
-				return slot;
-		} else if (memcmp(at, on ? slot->new : slot->old, slot->bytes)) {
+	for (slot = text->slots; slot < end; slot++)
+		if (word_of(slot, *(const u64 *)slot->addr ^ (on ? slot->new : slot->old)))
 			return slot;
-		}
-	}
 	return NULL;
 }
 
@@ -363,16 +357,8 @@ void pl_text_write(struct pl_text *text, bool on)
 	const struct pl_slot *slot, *end = text->slots + text->count;
 	u8 *alias = text->alias.to - text->base;
 
-	for (slot = text->slots; slot < end; slot++) {
-		u8 *to = alias + slot->addr;
-		volatile u64 *word = (u64 *)to;
-
-		if (slot->kind == PL_SLOT_CLI_HARD)
-			continue;
-		/* One store: an NMI on this CPU sees a slot as it was or as it will be. */
-		if (likely(slot->wide))
-			*word ^= slot->old_word ^ slot->new_word;
-		else
-			memcpy(to, on ? slot->new : slot->old, slot->bytes);
-	}
+	/* One store: an NMI on this CPU sees a slot as it was or as it will be. */
+	for (slot = text->slots; slot < end; slot++)
+		if (slot->kind != PL_SLOT_CLI_HARD)
+			*(volatile u64 *)(alias + slot->addr) ^= slot->old ^ slot->new;
 }

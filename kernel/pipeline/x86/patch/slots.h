@@ -42,22 +42,12 @@ enum pl_slot_kind {
  * @addr: where
  * @kind: enum pl_slot_kind
  * @bytes: how many
- * @wide: eight bytes can be read and written there; the switch-over goes by words, while
- *	everybody waits
- * @old, @new: as found, and ours; the words hold them in their low bytes
+ * @old, @new: as found, and ours, in the low bytes: eight bytes are compared and written at once
  */
 struct pl_slot {
 	unsigned long addr;
 	u8 kind, bytes;
-	bool wide;
-	union {
-		u8 old[8];
-		u64 old_word;
-	};
-	union {
-		u8 new[8];
-		u64 new_word;
-	};
+	u64 old, new;
 };
 
 /*

@@ -93,7 +93,7 @@ static notrace void ack_arrival(struct pl_cpu *cpu, unsigned int vector)
 	if (is_level(vector)) {
 		desc = pl_core.hooks->mask_line(vector);
 		if (!desc) {
-			pl_eoi_hold(cpu, vector);
+			pl_eoi_hold(vector);
 			return;
 		}
 		cpu->eois.of[vector] = PL_EOI_MASKED;

@@ -196,8 +196,10 @@ static __always_inline void pl_log(unsigned int vector)
 }
 
 /** pl_eoi_hold - leave a vector's EOI to Linux's handler. Context: as above. */
-static __always_inline void pl_eoi_hold(struct pl_cpu *cpu, unsigned int vector)
+static __always_inline void pl_eoi_hold(unsigned int vector)
 {
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
 	cpu->eois.of[vector] = PL_EOI_HELD;
 	cpu->stats.eoi_held++;
 }
