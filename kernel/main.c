@@ -17,6 +17,7 @@
 #include "pipeline/pipeline.h"
 #include "exec/admit.h"
 #include "exec/cpu.h"
+#include "pit.h"
 #include "selftest.h"
 #include "sysfs.h"
 #include "trial.h"
@@ -43,6 +44,40 @@ MODULE_PARM_DESC(trial_s, "switch off again after so many seconds unless keep is
 
 static bool dry_texts;	/* a dry run left a list of what it found */
 
+static bool by_pit(void)
+{
+	return !strcmp(timer, "pit");
+}
+
+/* Context: Linux process; may sleep. */
+static int remove_pipeline(void)
+{
+	int err;
+
+	rt_pit_stop();
+	err = pl_remove();
+	/* Should that fail, too, RT has the APIC's timer. */
+	if (err && by_pit())
+		rt_pit_start();
+	return err;
+}
+
+/* Context: Linux process; may sleep. */
+static int install_pipeline(void)
+{
+	int err;
+
+	if (!by_pit())
+		return pl_install(&rt_client, timer);
+	err = rt_pit_find() ?: pl_install(&rt_client, "auto");
+	if (err)
+		return err;
+	err = rt_pit_start();
+	while (err && pl_remove())
+		msleep(UNLOAD_RETRY_MS);
+	return err;
+}
+
 /* Return: 0, or an errno after a line in the log that says why; then *@why is not set. */
 static int switch_on(const char **why)
 {
@@ -51,7 +86,7 @@ static int switch_on(const char **why)
 
 	*why = "";
 	if (any || !strcmp(mode, "pipeline")) {
-		err = pl_install(&rt_client, timer);
+		err = install_pipeline();
 		if (!err && any)
 			*why = " (auto: nothing speaks against it)";
 		if (!any || !err || err == -ENOMEM)
@@ -78,7 +113,7 @@ static int switch_off(void)
 	if (pl_hosted())
 		pl_hosted_stop();
 	else
-		err = pl_remove();
+		err = remove_pipeline();
 	on = err;
 out:
 	mutex_unlock(&switch_mutex);
@@ -92,7 +127,8 @@ static int look(void)
 	int err = -EOPNOTSUPP;
 
 	if (any || !strcmp(mode, "pipeline")) {
-		err = pl_dry_run(timer);
+		err = by_pit() ? rt_pit_find() : 0;
+		err = err ?: pl_dry_run(by_pit() ? "auto" : timer);
 		dry_texts = !err;
 		if (!any || !err || err == -ENOMEM)
 			return err;

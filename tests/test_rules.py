@@ -28,7 +28,8 @@ LAYERS = {
 }
 # What a layer shows to those above it; everything else in it is its own affair.
 PIPELINE_FRONT = {"kernel/pipeline/pipeline.h", "kernel/pipeline/control.h",
-                  "kernel/pipeline/ring3.h"}
+                  "kernel/pipeline/ring3.h", "kernel/pipeline/shot.h",
+                  "kernel/pipeline/x86/patch/symbols.h"}
 
 
 def sources() -> Tree:

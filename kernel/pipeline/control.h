@@ -13,7 +13,7 @@ struct pl_client;
 /**
  * pl_install - find and check everything, then switch the pipeline on, on all CPUs
  * @client: the executive's entries
- * @timer: the one-shot device: auto, lapic, tsc-deadline or pit
+ * @timer: what the APIC's timer must be: auto (anything), lapic or tsc-deadline
  *
  * A transaction: on any error nothing has been changed, and one line in the log
  * says what was found.

@@ -107,7 +107,7 @@ void pl_timer_arm(u64 when);
 void pl_ipi(int cpu);
 
 /**
- * pl_lines_used - how many lines have an RT handler of a user's
+ * pl_lines_used - how many lines have an RT handler
  *
  * Context: any.
  */
@@ -119,6 +119,17 @@ unsigned int pl_lines_used(void);
  * Context: before there is one. @changed: Linux process.
  */
 void pl_lines_tell(void (*changed)(void));
+
+/**
+ * pl_line_take - request_RTirq(), from whatever Linux driver has the line if @from_any
+ * @irq: Linux's number of the interrupt
+ * @handler: as for request_RTirq()
+ * @from_any: else only from one that take_irq= lists
+ *
+ * Context: Linux process; may sleep; the pipeline is on.
+ * Return: as of request_RTirq().
+ */
+int pl_line_take(unsigned int irq, void (*handler)(void), bool from_any);
 
 /*
  * pl_guarded - call a function of RT code, @fn(@arg), and survive a fault of it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "check.h"
-#include "pipeline/x86/irq/pit_count.h"
+#include "pit_count.h"
 
 #define HZ 1193182ULL
 

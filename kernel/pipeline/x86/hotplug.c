@@ -57,8 +57,9 @@ static int leave(unsigned int cpu)
 
 	if (!READ_ONCE(pl_core.active))
 		return 0;
-	if (pl_oneshot_keeps(cpu)) {
-		pr_warn("CPU %u stays online: the 8254 interrupts no other\n", cpu);
+	if (pl_oneshot_lent(cpu)) {
+		pr_warn("CPU %u stays online: its timer, which is not its APIC's, interrupts no other\n",
+			cpu);
 		return -EBUSY;
 	}
 	err = pl_client->cpu_leaves(cpu);

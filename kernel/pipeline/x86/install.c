@@ -168,7 +168,6 @@ static const struct step {
 	{ check_ticks, .looks = true },
 	{ pl_lapic_find_rate, .looks = true },
 	{ find_kernel, pl_texts_forget, .locked = true, .looks = true },
-	{ pl_oneshot_own, pl_oneshot_forget },
 	{ pl_nmi_gate_init, pl_nmi_gate_exit },
 	{ pl_rtstack_make, pl_rtstack_free },
 	{ pl_hotplug_watch, pl_hotplug_ignore },

@@ -18,6 +18,7 @@ static inline u64 pl_rate(u32 counts, u64 ns)
 /**
  * pl_rate_median - the rate that @count stretches agree on
  * @rates: one each; sorted in place
+ * @count: how many
  * @count: of rates
  *
  * The median: a stretch that something got into, an SMI or a hypervisor, counts for no more than

@@ -3,7 +3,7 @@
 #ifndef _TACTUS_LAPIC_H
 #define _TACTUS_LAPIC_H
 
-#include "pipeline/x86/irq/shot.h"
+#include "pipeline/shot.h"
 
 struct clock_event_device;
 

@@ -53,7 +53,6 @@ struct rt_line {
 	/* if level-triggered behind interrupt remapping; else NULL */
 	struct irq_data *remapped;
 	bool taken;		/* a Linux driver has it, and waits */
-	bool own;		/* the pipeline's */
 	bool dead;		/* its handler failed: Linux's, until it is freed */
 	bool movable;		/* to another CPU, before and afterwards */
 	unsigned long count;
@@ -61,7 +60,7 @@ struct rt_line {
 
 static struct rt_line *rt_lines[MAX_LINES];
 static DEFINE_MUTEX(lines_mutex);
-static unsigned int used;		/* lines that are not the pipeline's own */
+static unsigned int used;		/* entries of it */
 static void (*used_changed)(void);
 
 static int take_irq[MAX_TAKEN] = { 8 };
@@ -258,10 +257,8 @@ void pl_lines_tell(void (*changed)(void))
 	used_changed = changed;
 }
 
-static void count_used(const struct rt_line *line, int more)
+static void count_used(int more)
 {
-	if (line->own)
-		return;
 	WRITE_ONCE(used, used + more);
 	used_changed();
 }
@@ -295,7 +292,7 @@ static irqreturn_t placeholder(int irq, void *cookie)
 	return IRQ_HANDLED;
 }
 
-static int add_line(unsigned int irq, void (*handler)(void), bool own)
+int pl_line_take(unsigned int irq, void (*handler)(void), bool from_any)
 {
 	struct rt_line *line;
 	struct irq_data *data;
@@ -314,7 +311,7 @@ static int add_line(unsigned int irq, void (*handler)(void), bool own)
 	if (rt_lines[irq]) {
 		err = -EBUSY;
 	} else if (irq_has_action(irq)) {
-		line->taken = own || may_take(irq);
+		line->taken = from_any || may_take(irq);
 		err = line->taken ? 0 : -EBUSY;
 	} else {
 		err = request_irq(irq, placeholder, IRQF_NO_THREAD, "tactus", line);
@@ -328,13 +325,12 @@ static int add_line(unsigned int irq, void (*handler)(void), bool own)
 	line->level = irqd_is_level_type(data);
 	if (line->level && data->chip->irq_eoi && strstarts(data->chip->name, "IR-"))
 		line->remapped = data;
-	line->own = own;
 	line->movable = irqd_can_balance(data);
 	irq_set_status_flags(irq, IRQ_NO_BALANCING);
 	pl_core.rt_lines++;
 	/* Pairs with the acquire in rt_line(). */
 	smp_store_release(&rt_lines[irq], line);
-	count_used(line, 1);
+	count_used(1);
 	if (line->taken)
 		pr_info("interrupt %u taken over from its Linux driver\n", irq);
 out:
@@ -346,13 +342,13 @@ static void nothing(void *unused)
 {
 }
 
-static void remove_line(unsigned int irq, bool own, bool if_dead)
+static void remove_line(unsigned int irq, bool if_dead)
 {
 	struct rt_line *line;
 
 	mutex_lock(&lines_mutex);
 	line = rt_lines[irq];
-	if (!line || line->own != own || (if_dead && !READ_ONCE(line->dead)))
+	if (!line || (if_dead && !READ_ONCE(line->dead)))
 		goto out;
 	if (if_dead)
 		pr_err("interrupt %u: its RT handler failed and is removed\n", irq);
@@ -360,7 +356,7 @@ static void remove_line(unsigned int irq, bool own, bool if_dead)
 	/* A CPU that answers is in Linux, so it has left any handler it was in. */
 	on_each_cpu(nothing, NULL, 1);
 	pl_core.rt_lines--;
-	count_used(line, -1);
+	count_used(-1);
 	if (line->movable)
 		irq_clear_status_flags(irq, IRQ_NO_BALANCING);
 	if (line->taken)
@@ -378,33 +374,23 @@ int request_RTirq(unsigned int irq, void (*handler)(void))
 		return -EPERM;
 	if (!pl_active())
 		return -ENODEV;
-	return add_line(irq, handler, false);
+	return pl_line_take(irq, handler, false);
 }
 EXPORT_SYMBOL_GPL(request_RTirq);
 
 void free_RTirq(unsigned int irq)
 {
 	if (irq < MAX_LINES && !pl_oob())
-		remove_line(irq, false, false);
+		remove_line(irq, false);
 }
 EXPORT_SYMBOL_GPL(free_RTirq);
-
-int pl_line_own(unsigned int irq, void (*handler)(void))
-{
-	return add_line(irq, handler, true);
-}
-
-void pl_line_disown(unsigned int irq)
-{
-	remove_line(irq, true, false);
-}
 
 /* ---- handlers that failed ---- */
 
 static void free_dead(struct work_struct *work)
 {
 	for (unsigned int irq = 0; irq < MAX_LINES; irq++)
-		remove_line(irq, false, true);
+		remove_line(irq, true);
 }
 
 static DECLARE_WORK(dead_work, free_dead);

@@ -28,15 +28,4 @@ void pl_line_unmask(struct irq_desc *desc, unsigned int vector);
 /** pl_line_ipi - see pl_ipi(). Context: any. */
 void pl_line_ipi(int cpu);
 
-/*
- * pl_line_own - an RT interrupt of the pipeline's own; pl_line_disown() ends it
- *
- * Like request_RTirq(), and may take the line from any Linux driver.
- *
- * Context: Linux process; may sleep.
- * Return: 0, -EINVAL (no such interrupt), -EBUSY or -ENOMEM.
- */
-int pl_line_own(unsigned int irq, void (*handler)(void));
-void pl_line_disown(unsigned int irq);
-
 #endif

@@ -6,8 +6,7 @@
  *
  * Linux's side is taken over by swapping the callbacks of its clock event device, which
  * is the local APIC's; while taken, nobody else writes the timer's registers. The timer
- * itself is the APIC's as well, or, on the one CPU that it interrupts, the 8254: then
- * the APIC's is off.
+ * itself is the APIC's as well, or one that was lent: see shot.h.
  *
  * Per CPU, touched by that CPU with hardware interrupts off.
  */
@@ -16,6 +15,7 @@
 #include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <asm/irq_vectors.h>
 #include "compat/compat.h"
@@ -26,7 +26,6 @@
 #include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lapic.h"
 #include "pipeline/x86/irq/oneshot.h"
-#include "pipeline/x86/irq/pit.h"
 #include "pipeline/x86/switchover.h"
 
 #define NEVER U64_MAX
@@ -49,12 +48,11 @@ struct oneshot {
 };
 
 static DEFINE_PER_CPU(struct oneshot, oneshot) = { .rt_next = NEVER, .linux_next = NEVER };
-static const struct pl_shot *lapic, *pit;	/* @pit: NULL if not to be used */
-static int pit_cpu;
+static const struct pl_shot *lapic, *lent;	/* @lent: NULL if none is */
 
 const char *pl_timer_name(void)
 {
-	return pit ? pit->name : lapic->name;
+	return (lent ?: lapic)->name;
 }
 
 /* ---- two users ---- */
@@ -119,11 +117,35 @@ bool pl_oneshot_due(void)
 	return linux_due;
 }
 
-/* The 8254's interrupt has a vector of its own. Context: RT interrupt. */
-static void pit_due(void)
+/* ---- a timer that is lent ---- */
+
+void pl_shot_due(void)
 {
 	if (pl_oneshot_due())
 		pl_log(LOCAL_TIMER_VECTOR);
+}
+
+/* Context: this CPU, an interrupt of Linux's. */
+static void exchange(void *unused)
+{
+	unsigned long flags = pl_hard_save();
+	struct oneshot *t = this_cpu_ptr(&oneshot);
+
+	t->shot->disarm();
+	t->shot = lent ?: lapic;
+	program(t);
+	pl_hard_restore(flags);
+}
+
+int pl_shot_lend(int cpu, const struct pl_shot *shot)
+{
+	lent = shot;
+	return smp_call_function_single(cpu, exchange, NULL, 1);
+}
+
+bool pl_oneshot_lent(int cpu)
+{
+	return per_cpu(oneshot, cpu).shot != lapic;
 }
 
 /* ---- Linux's clock event device, while it is our client. Context: Linux. ---- */
@@ -164,34 +186,12 @@ int pl_oneshot_find(const char *name)
 	lapic = pl_lapic_find();
 	if (!lapic)
 		return -EOPNOTSUPP;
-	pit = NULL;
-	if (!strcmp(name, "pit")) {
-		pit = pl_pit_find(&pit_cpu);
-		return pit ? 0 : -EOPNOTSUPP;
-	}
 	if (strcmp(name, "auto") && strcmp(name, lapic->name)) {
 		pr_err("refused: timer=%s, but Linux runs the APIC's timer as %s; nothing was changed\n",
 		       name, lapic->name);
 		return -EOPNOTSUPP;
 	}
 	return 0;
-}
-
-int pl_oneshot_own(void)
-{
-	return pit ? pl_pit_own(pit_due) : 0;
-}
-
-void pl_oneshot_forget(void)
-{
-	if (pit)
-		pl_pit_disown();
-	pit = NULL;
-}
-
-bool pl_oneshot_keeps(int cpu)
-{
-	return pit && cpu == pit_cpu;
 }
 
 bool pl_oneshot_ready(int cpu)
@@ -234,11 +234,6 @@ void pl_oneshot_take(void)
 	dev->set_state_oneshot = client_oneshot;
 	pl_lapic_use_vector(pl_core.oob_vector);
 	t->shot = lapic;
-	if (pl_oneshot_keeps(smp_processor_id())) {
-		lapic->disarm();
-		pl_pit_take();
-		t->shot = pit;
-	}
 	program(t);
 }
 
@@ -255,9 +250,6 @@ void pl_oneshot_release(void)
 	t->rt_next = NEVER;
 	/* A CPU that came after pl_remove() had seen to those there were still has ours. */
 	pl_lapic_use_vector(LOCAL_TIMER_VECTOR);
-	if (t->shot == pit)
-		pl_pit_release();
-	t->shot = lapic;
 	/* Whatever became of Linux's last event, Linux is to look at its timers afresh. */
 	if (!clockevent_state_oneshot_stopped(dev))
 		t->linux_next = 0;

@@ -6,30 +6,19 @@
 #ifndef _TACTUS_ONESHOT_H
 #define _TACTUS_ONESHOT_H
 
-#include <linux/types.h>
+#include "pipeline/shot.h"
 
 /**
- * pl_oneshot_find - choose the device and check that it can be shared
- * @name: auto, lapic, tsc-deadline or pit
+ * pl_oneshot_find - find the APIC's timer and check that it can be shared
+ * @name: what it must be: auto (either), lapic or tsc-deadline
  *
  * Context: Linux process; may sleep.
  * Return: 0, or -EOPNOTSUPP after a line in the log.
  */
 int pl_oneshot_find(const char *name);
 
-/**
- * pl_oneshot_own - have the device's interrupt, if it has one of its own
- *
- * Context: Linux process; may sleep.
- * Return: 0, -EBUSY (interrupt 0), -ENOMEM.
- */
-int pl_oneshot_own(void);
-
-/** pl_oneshot_forget - the reverse; the pipeline is off. Context: Linux process; may sleep. */
-void pl_oneshot_forget(void);
-
-/** pl_oneshot_keeps - must @cpu stay online, for the device interrupts no other? Context: any. */
-bool pl_oneshot_keeps(int cpu);
+/** pl_oneshot_lent - does @cpu use another timer than its APIC's, which interrupts no other CPU? */
+bool pl_oneshot_lent(int cpu);
 
 /*
  * pl_oneshot_ready - is Linux's tick on @cpu in a state that can be taken over?

@@ -12,18 +12,23 @@
  *    a tick, and its functions do nothing meanwhile.
  *  - Linux's HPET in legacy mode takes the 8254's place at interrupt 0: refused.
  *
- * Only one CPU writes channel 0 while it is taken: that which interrupt 0 comes to.
+ * Only one CPU writes channel 0 while it is lent: that which interrupt 0 comes to.
+ *
+ * To the pipeline it is a client: a line with an RT handler, and a timer that is lent.
  */
 #include <linux/clockchips.h>
+#include <linux/cpu.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/irq.h>
 #include <linux/string.h>
 #include <asm/hpet.h>
-#include "pipeline/x86/irq/lines.h"
-#include "pipeline/x86/irq/pit.h"
-#include "pipeline/x86/irq/pit_count.h"
+#include <rt/irq.h>
+#include "pipeline/pipeline.h"
+#include "pipeline/shot.h"
 #include "pipeline/x86/patch/symbols.h"
+#include "pit.h"
+#include "pit_count.h"
 
 #define PIT_IRQ 0
 
@@ -37,6 +42,7 @@
 static struct clock_event_device *events;	/* Linux's */
 static struct clock_event_device saved;
 static u8 saved_mode;
+static int served = -1;		/* the CPU, while lent */
 
 /* ---- the shot ---- */
 
@@ -69,9 +75,9 @@ static int ignore_state(struct clock_event_device *dev)
 	return 0;
 }
 
-/* ---- take-over ---- */
+/* ---- take-over. Context: Linux process; may sleep. ---- */
 
-void pl_pit_take(void)
+static void take_channel(void)
 {
 	saved = *events;
 	events->set_next_event = ignore_next_event;
@@ -83,7 +89,7 @@ void pl_pit_take(void)
 	pit_disarm();
 }
 
-void pl_pit_release(void)
+static void release_channel(void)
 {
 	events->set_next_event = saved.set_next_event;
 	events->set_state_periodic = saved.set_state_periodic;
@@ -98,29 +104,28 @@ void pl_pit_release(void)
 	}
 }
 
-int pl_pit_own(void (*handler)(void))
-{
-	return pl_line_own(PIT_IRQ, handler);
-}
-
-void pl_pit_disown(void)
-{
-	pl_line_disown(PIT_IRQ);
-}
-
-static const struct pl_shot *refuse(const char *why)
+static int refuse(const char *why)
 {
 	pr_err("refused: timer=pit: %s; nothing was changed\n", why);
-	return NULL;
+	return -EOPNOTSUPP;
 }
 
-const struct pl_shot *pl_pit_find(int *cpu)
+/* The CPU that interrupt 0 comes to, or nr_cpu_ids. */
+static unsigned int its_cpu(struct irq_data *data)
+{
+	return cpumask_first_and(irq_data_get_effective_affinity_mask(data), cpu_online_mask);
+}
+
+int rt_pit_find(void)
 {
 	struct irq_data *data = irq_get_irq_data(PIT_IRQ);
+	int err = pl_symbols_init();
 
+	if (err)
+		return err;
 	events = (struct clock_event_device *)pl_symbol("i8253_clockevent");
 	if (!events)
-		return NULL;
+		return -EOPNOTSUPP;
 	if (is_hpet_enabled())
 		return refuse("the HPET has the 8254's place at interrupt 0 (boot with hpet=disable)");
 	if (clockevent_state_periodic(events))
@@ -131,8 +136,41 @@ const struct pl_shot *pl_pit_find(int *cpu)
 		return refuse("interrupt 0 is not an edge-triggered line of an I/O APIC");
 	if (irq_has_action(PIT_IRQ) && (irqd_irq_disabled(data) || irqd_irq_masked(data)))
 		return refuse("Linux has interrupt 0 switched off");
-	*cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
-	if (*cpu >= nr_cpu_ids || !cpu_online(*cpu))
+	if (its_cpu(data) >= nr_cpu_ids)
 		return refuse("interrupt 0 comes to no CPU");
-	return &pit_shot;
+	return 0;
+}
+
+int rt_pit_start(void)
+{
+	unsigned int cpu;
+	int err = pl_line_take(PIT_IRQ, pl_shot_due, true);
+
+	if (err) {
+		pr_err("timer=pit: interrupt 0 cannot be had (error %d)\n", err);
+		return err;
+	}
+	take_channel();
+	/* The line stays where it is from now on, and so does the CPU once it has the timer. */
+	cpus_read_lock();
+	cpu = its_cpu(irq_get_irq_data(PIT_IRQ));
+	err = cpu < nr_cpu_ids ? pl_shot_lend(cpu, &pit_shot) : -ENXIO;
+	cpus_read_unlock();
+	served = cpu;
+	if (err) {
+		pr_err("timer=pit: interrupt 0 comes to no CPU\n");
+		rt_pit_stop();
+	}
+	return err;
+}
+
+void rt_pit_stop(void)
+{
+	if (served < 0)
+		return;
+	if (served < nr_cpu_ids)
+		pl_shot_lend(served, NULL);
+	served = -1;
+	release_channel();
+	free_RTirq(PIT_IRQ);
 }
