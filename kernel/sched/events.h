@@ -23,10 +23,13 @@ enum event_kind {
 
 #define EVENT_LINUX (~0U)
 
+/*
+ * @arg: of a release, start or completion: the moment of the release, ns; of a timer that
+ *	interrupts Linux's kernel: where; of LATE: by how much, ns
+ */
 struct event {
 	u64 when;		/* ns */
-	u64 arg;		/* of a release, start, completion: the release's moment; of a timer that
-				   interrupts Linux's kernel: where; of LATE: by how much, ns */
+	u64 arg;
 	u32 task;		/* RT_TASK's id */
 	u32 kind;
 };

@@ -166,7 +166,7 @@ int pl_text_add(struct pl_text *text, unsigned long addr, enum pl_slot_kind kind
 		       target, (void *)addr);
 		return -EOPNOTSUPP;
 	}
-	/* It is compared and written as a word, and the next page is somebody else's or nobody's. */
+	/* Compared and written as a word; the next page is somebody else's, or nobody's. */
 	if (addr + sizeof(slot->old) > PAGE_ALIGN(text->base + text->bytes)) {
 		pr_err("refused: %pS is too close to the end of its text's last page; nothing was changed\n",
 		       (void *)addr);
