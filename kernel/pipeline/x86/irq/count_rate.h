@@ -16,18 +16,20 @@ static inline u64 pl_rate(u32 counts, u64 ns)
 }
 
 /**
- * pl_rate_median - the rate that @count stretches agree on
+ * pl_rate_mean - the rate that @count stretches agree on
  * @rates: one each; sorted in place
  * @count: how many
- * @count: of rates
  *
- * The median: a stretch that something got into, an SMI or a hypervisor, counts for no more than
- * one that is a little off.
+ * The mean of the middle half: one that something got into, an SMI or a hypervisor, does not count,
+ * and the others together know the rate better than each alone, which sees whole steps only.
  *
  * Return: the rate, or 0: the middle half of them lies too far apart.
  */
-static inline u64 pl_rate_median(u64 *rates, unsigned int count)
+static inline u64 pl_rate_mean(u64 *rates, unsigned int count)
 {
+	unsigned int first = count / 4, last = count - 1 - count / 4;
+	u64 above = 0;
+
 	for (unsigned int i = 1; i < count; i++) {
 		u64 rate = rates[i];
 		unsigned int at = i;
@@ -36,9 +38,11 @@ static inline u64 pl_rate_median(u64 *rates, unsigned int count)
 			rates[at] = rates[at - 1];
 		rates[at] = rate;
 	}
-	if (rates[count - 1 - count / 4] - rates[count / 4] > rates[count / 2] / PL_RATE_SPREAD)
+	if (rates[last] - rates[first] > rates[count / 2] / PL_RATE_SPREAD)
 		return 0;
-	return rates[count / 2];
+	for (unsigned int i = first; i <= last; i++)
+		above += rates[i] - rates[first];
+	return rates[first] + above / (last - first + 1);
 }
 
 /** pl_rate_differs - in parts per million, by how much @rate is above @other */

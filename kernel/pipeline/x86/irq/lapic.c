@@ -123,7 +123,7 @@ static u64 measured_rate(void)
 		count += rates[count] != 0;
 		cond_resched();
 	}
-	return count == STRETCHES ? pl_rate_median(rates, count) : 0;
+	return count == STRETCHES ? pl_rate_mean(rates, count) : 0;
 }
 
 int pl_lapic_find_rate(void)
