@@ -230,7 +230,8 @@ def docs(text: str, data: Mapping[str, Any]) -> str:
         if name == "counts":
             return markdown_counts(data["counts"])
         if name in reference.EXTRAS:
-            return _extra(data.get(name) or [])
+            return _extra(data.get(name) or []) or (
+                f"No figures yet: `tests/vm/measure/run {name} --long`, then `make figures`.")
         return markdown(TABLES[name], [one for one in every if one.table == name])
 
     return fill(text, render)
