@@ -105,13 +105,13 @@ void rt_sync_timeout(RT_TASK *task)
 
 /* ---- calls that cannot wait: from anywhere ---- */
 
-/* @task: who calls, and may wait; NULL if nobody may */
+/* @task: who calls, and may wait; NULL if nobody may. @caller: the task that calls, or NULL */
 struct call {
 	int (*fn)(struct call *call);
 	void *object;
 	unsigned long long *magic;
 	u64 kind;
-	RT_TASK *task;
+	RT_TASK *task, *caller;
 	void *message;
 	int error;
 };
@@ -122,6 +122,9 @@ static void call_oob(void *arg)
 
 	hardlock(&sync_lock);
 	call->error = is_object(call->magic, call->kind) ? call->fn(call) : -EINVAL;
+	/* Whoever is more urgent may run before the caller gets to know. */
+	if (call->caller)
+		call->caller->wait_result = call->error;
 	hardunlock(&sync_lock);
 }
 
@@ -129,6 +132,7 @@ static int do_call(struct call *call)
 {
 	if (!call->object)
 		return -EINVAL;
+	call->caller = rt_context() == RT_CONTEXT_TASK ? rt_task_self() : NULL;
 	rt_exec_run(call_oob, call);
 	return call->error;
 }
@@ -173,6 +177,8 @@ static int end(RT_TASK *task, int result, RTIME until, unsigned long flags)
 		core_block(&cpu->rq, until);
 		rt_exec_arm(cpu);
 		hardunlock(&cpu->lock);
+	} else {
+		task->wait_result = result;
 	}
 	hardunlock(&sync_lock);
 	rt_exec_resched();
@@ -196,6 +202,44 @@ static int do_waiting_call(struct call *call, RTIME until)
 	result = is_object(call->magic, call->kind) ? call->fn(call) : -EINVAL;
 	return end(call->task, result, until, flags);
 }
+
+/* ---- for tasks with a half in ring 3 ---- */
+
+struct cancel {
+	RT_TASK *task;
+	int result;
+};
+
+static void cancel_oob(void *arg)
+{
+	struct cancel *c = arg;
+
+	hardlock(&sync_lock);
+	sync_give_up(c->task, c->result);
+	c->result = c->task->wait_result;
+	hardunlock(&sync_lock);
+}
+
+int rt_sync_cancel(RT_TASK *task, int result)
+{
+	struct cancel c = { task, result };
+
+	rt_exec_run(cancel_oob, &c);
+	return c.result;
+}
+EXPORT_SYMBOL_GPL(rt_sync_cancel);
+
+void rt_mtx_abandon(void)
+{
+	unsigned long flags;
+	RT_TASK *task = begin(&flags);
+
+	sync_kill(task);
+	hardunlock(&sync_lock);
+	rt_exec_resched();
+	pl_hard_restore(flags);
+}
+EXPORT_SYMBOL_GPL(rt_mtx_abandon);
 
 /* ---- mutexes ---- */
 

@@ -7,6 +7,7 @@
  * Memory of the process is reached by its shadow: pages that cannot go away, in the kernel's own
  * mapping, so that a bad address is an error and never a fault.
  */
+#include "exec/objects.h"
 #include "user.h"
 
 static struct thread *thread_of(struct pl_ring3 *ring3)
@@ -72,6 +73,79 @@ static long call_get(struct thread *t, const struct pt_regs *regs)
 	return got;
 }
 
+/* Is the whole message of @o there, to be written? */
+static bool is_writable(const struct thread *t, unsigned long addr, unsigned long bytes)
+{
+	for (unsigned long at = addr; at < addr + bytes; at = (at | ~PAGE_MASK) + 1)
+		if (!shadow_at(t->shadow, at, true))
+			return false;
+	return addr + bytes >= addr;
+}
+
+static long call_send(struct thread *t, struct object *o, const struct pt_regs *regs)
+{
+	if (!copy(t->shadow, regs->dx, t->message, o->wish.bytes, false))
+		return -EFAULT;
+	return rt_mbx_send_until(&o->mbx, t->message, regs->si);
+}
+
+static long call_receive(struct thread *t, struct object *o, const struct pt_regs *regs)
+{
+	long err;
+
+	if (!is_writable(t, regs->dx, o->wish.bytes))
+		return -EFAULT;
+	err = rt_mbx_receive_until(&o->mbx, t->message, regs->si);
+	if (!err && !copy(t->shadow, regs->dx, t->message, o->wish.bytes, true))
+		err = -EFAULT;
+	return err;
+}
+
+static unsigned int kind_of(unsigned long nr)
+{
+	return nr >= RT_CALL_MBX_SEND ? RT_OBJECT_MBX :
+	       nr >= RT_CALL_MTX_LOCK ? RT_OBJECT_MTX : RT_OBJECT_SEM;
+}
+
+static long call_object(struct thread *t, const struct pt_regs *regs, unsigned long nr)
+{
+	struct object *o = object_at(t->process, regs->di, kind_of(nr));
+
+	if (!o)
+		return -EBADF;
+	t->call = nr;
+	WRITE_ONCE(t->where, AT_OBJECT);
+	switch (nr) {
+	case RT_CALL_SEM_WAIT:
+		return rt_sem_wait_until(&o->sem, regs->si);
+	case RT_CALL_SEM_POST:
+		return rt_sem_post(&o->sem);
+	case RT_CALL_MTX_LOCK:
+		return rt_mtx_lock_until(&o->mtx, regs->si);
+	case RT_CALL_MTX_UNLOCK:
+		return rt_mtx_unlock(&o->mtx);
+	case RT_CALL_MBX_SEND:
+		return call_send(t, o, regs);
+	default:
+		return call_receive(t, o, regs);
+	}
+}
+
+long call_over(struct thread *t)
+{
+	long ret = rt_sync_cancel(&t->task, -EINTR);
+	struct object *o;
+
+	/* The mutex goes with the task. */
+	if (t->call == RT_CALL_MTX_LOCK)
+		return -EINTR;
+	o = object_at(t->process, t->regs.di, RT_OBJECT_MBX);
+	if (t->call == RT_CALL_MBX_RECEIVE && !ret &&
+	    !copy(t->shadow, t->regs.dx, t->message, o->wish.bytes, true))
+		ret = -EFAULT;
+	return ret;
+}
+
 static bool user_call(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned long nr)
 {
 	struct thread *t = thread_of(ring3);
@@ -96,6 +170,9 @@ static bool user_call(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned lon
 		break;
 	case RT_CALL_GET:
 		regs->ax = call_get(t, regs);
+		break;
+	case RT_CALL_SEM_WAIT ... RT_CALL_MBX_RECEIVE:
+		regs->ax = call_object(t, regs, nr);
 		break;
 	default:
 		return false;

@@ -131,6 +131,13 @@ static long user_ioctl(struct file *file, unsigned int command, unsigned long ar
 		return get_stat(p, (void __user *)arg);
 	case RT_IOC_FIFO:
 		return allow_fifo(p, arg);
+	case RT_IOC_OBJECT:
+		return object_open(p, (void __user *)arg);
+	case RT_IOC_SEM_POST:
+		return object_post(p, arg);
+	case RT_IOC_MBX_SEND:
+	case RT_IOC_MBX_RECEIVE:
+		return object_message(p, (void __user *)arg, command == RT_IOC_MBX_SEND);
 	}
 	return -ENOTTY;
 }

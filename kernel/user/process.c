@@ -95,6 +95,7 @@ void process_free(struct process *p)
 	drop_shadow(p);
 	list_for_each_entry_safe(t, next, &p->threads, node)
 		thread_free(t);
+	objects_close(p);
 	kfree(p->fifos);
 	kfree(p);
 }

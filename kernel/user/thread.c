@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/uaccess.h>
+#include "exec/objects.h"
 #include "exec/ring3.h"
 #include "pipeline/pipeline.h"
 #include "user.h"
@@ -42,6 +43,8 @@ void thread_end(struct thread *t, const struct pt_regs *regs)
 {
 	t->regs = *regs;
 	t->ended = true;
+	/* Others need not wait until Linux gets to it. */
+	rt_mtx_abandon();
 	rt_post(&t->over);
 	while (READ_ONCE(t->ended))
 		rt_task_suspend(&t->task);
@@ -175,8 +178,10 @@ static unsigned int come_back(struct thread *t)
 		return t->left ? RT_END_LEAVE : t->end.trap ? RT_END_TRAP : RT_END_SYSCALL;
 	if (t->where != NOT_BEGUN)
 		t->regs = *rt_ring3_regs(&t->task);
+	if (t->where == AT_OBJECT)
+		t->regs.ax = call_over(t);
 	/* A change of memory is no reason to disturb the program: it asks again, as a thread. */
-	if (t->where != IN_RING3)
+	else if (t->where != IN_RING3)
 		t->regs.ax = t->stray && !stopped && !signal_pending(current) ? -ENOSYS : -EINTR;
 	return stopped ? RT_END_STOPPED : t->stray ? RT_END_MEMORY : RT_END_SIGNAL;
 }

@@ -5,6 +5,7 @@
  *	main.c		/dev/rt, checks, files
  *	thread.c	to RT mode and back
  *	calls.c		RT calls
+ *	objects.c	semaphores, mutexes, mailboxes
  *	shadow.c	page tables of RT mode
  *	process.c	one shadow a process, renewed when the process's memory has changed
  */
@@ -20,6 +21,7 @@
 #include <linux/spinlock.h>
 #include <rt/fifo.h>
 #include <rt/post.h>
+#include <rt/sync.h>
 #include <rt/task.h>
 #include <uapi/tactus/rt.h>
 #include "pipeline/ring3.h"
@@ -78,6 +80,7 @@ void *shadow_at(const struct shadow *s, unsigned long addr, bool write);
  * @mutex: guards @shadow, @threads and their making
  * @lock: guards the pointers @shadow and the list against the notifier
  * @fifos: that RT calls may use, by number
+ * @objects: likewise, by place; none is taken out while it is open
  */
 struct process {
 	struct mmu_notifier notifier;
@@ -88,6 +91,7 @@ struct process {
 	struct list_head threads;
 	struct list_head node;		/* among all, for status */
 	unsigned long *fifos;
+	struct object *objects[RT_OBJECTS_MOST];
 	char name[RT_TASK_NAME_BYTES];
 };
 
@@ -107,7 +111,7 @@ struct shadow *process_shadow(struct process *p, u64 *took_ns);
 /* ---- thread.c ---- */
 
 /* Where the task is, if not where its registers say. */
-enum where { NOT_BEGUN, IN_RING3, WAITING };
+enum where { NOT_BEGUN, IN_RING3, WAITING, AT_OBJECT };
 
 /*
  * struct thread - one thread that was in RT mode, or is
@@ -118,6 +122,8 @@ enum where { NOT_BEGUN, IN_RING3, WAITING };
  * @ended: it came back by itself: @end says what for, @left: RT_CALL_LEAVE
  * @stray: its memory changed, here
  * @done: it need not be asleep any more
+ * @call: number of the call that it is in, if it is AT_OBJECT
+ * @message: what goes into a mailbox, or comes out
  */
 struct thread {
 	struct list_head node;
@@ -135,6 +141,8 @@ struct thread {
 	struct rt_post over;
 	struct completion done;
 	struct rt_stat stat;
+	unsigned long call;
+	char message[RT_MBX_MAX_BYTES];
 };
 
 /** thread_find - the calling thread's, made if there is none; NULL: no memory */
@@ -157,7 +165,51 @@ void thread_end(struct thread *t, const struct pt_regs *regs);
 /** thread_stray - the memory at @addr has changed. Context: Linux; process->lock held. */
 void thread_stray(struct thread *t, unsigned long addr);
 
+/* ---- objects.c ---- */
+
+/*
+ * struct object - a semaphore, mutex or mailbox, and who uses it
+ * @wish: what it is
+ * @owner: the user who made it, unless @by_kernel
+ */
+struct object {
+	struct kref ref;
+	struct list_head node;
+	struct rt_object wish;
+	kuid_t owner;
+	bool by_kernel;
+	union {
+		struct rt_sem sem;
+		struct rt_mtx mtx;
+		struct rt_mbx mbx;
+	};
+	unsigned char memory[];
+};
+
+/** object_open - RT_IOC_OBJECT. Context: Linux process; may sleep. Return: its place, or -errno. */
+long object_open(struct process *p, const struct rt_object __user *from);
+
+/** object_at - at that place of the table, if it is one of @kind; else NULL. Context: any. */
+struct object *object_at(const struct process *p, unsigned long place, unsigned int kind);
+
+/** objects_close - @p uses none any more. Context: Linux process; may sleep. */
+void objects_close(struct process *p);
+
+/* RT_IOC_SEM_POST, and RT_IOC_MBX_SEND or RT_IOC_MBX_RECEIVE. Context: Linux process; may sleep. */
+long object_post(const struct process *p, unsigned long place);
+long object_message(const struct process *p, const struct rt_message __user *from, bool send);
+
 /* ---- calls.c ---- */
+
+/*
+ * call_over - what becomes of a call at an object whose task does not run any more
+ *
+ * It waits no longer. If it was served before, it was: nothing is lost.
+ *
+ * Context: Linux process.
+ * Return: the call's result, -EINTR if it waited still.
+ */
+long call_over(struct thread *t);
 
 extern const struct pl_ring3_ops user_ops;
 

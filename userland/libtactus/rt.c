@@ -178,6 +178,86 @@ int rt_stat(struct rt_stat *stat)
 	return err ? err : ioctl(device, RT_IOC_STAT, stat) ? -errno : 0;
 }
 
+/* ---- semaphores, mutexes, mailboxes ---- */
+
+static int open_object(const char *name, struct rt_object *wish)
+{
+	int err = rt_init(), place;
+
+	if (err)
+		return err;
+	if (strlen(name ? name : "") >= sizeof(wish->name))
+		return -EINVAL;
+	strcpy(wish->name, name ? name : "");
+	place = ioctl(device, RT_IOC_OBJECT, wish);
+	return place < 0 ? -errno : place;
+}
+
+/* Of a thread that is in Linux. */
+static int by_ioctl(unsigned long command, void *arg)
+{
+	return ioctl(device, command, arg) ? -errno : 0;
+}
+
+int rt_sem_open(const char *name, unsigned int count)
+{
+	struct rt_object wish = { .kind = RT_OBJECT_SEM, .count = count };
+
+	return open_object(name, &wish);
+}
+
+int rt_sem_wait_until(int sem, int64_t until)
+{
+	return call3(RT_CALL_SEM_WAIT, sem, until, 0, NULL);
+}
+
+int rt_sem_post(int sem)
+{
+	int ret = call3(RT_CALL_SEM_POST, sem, 0, 0, NULL);
+
+	return ret == -ENOSYS ? by_ioctl(RT_IOC_SEM_POST, (void *)(long)sem) : ret;
+}
+
+int rt_mtx_open(const char *name)
+{
+	struct rt_object wish = { .kind = RT_OBJECT_MTX };
+
+	return open_object(name, &wish);
+}
+
+int rt_mtx_lock_until(int mtx, int64_t until)
+{
+	return call3(RT_CALL_MTX_LOCK, mtx, until, 0, NULL);
+}
+
+int rt_mtx_unlock(int mtx)
+{
+	return call3(RT_CALL_MTX_UNLOCK, mtx, 0, 0, NULL);
+}
+
+int rt_mbx_open(const char *name, size_t bytes, unsigned int room)
+{
+	struct rt_object wish = { .kind = RT_OBJECT_MBX, .count = room, .bytes = bytes };
+
+	return bytes > RT_MBX_MOST ? -EINVAL : open_object(name, &wish);
+}
+
+int rt_mbx_send_until(int mbx, const void *message, int64_t until)
+{
+	struct rt_message m = { .object = mbx, .at = (uintptr_t)message };
+	int ret = call3(RT_CALL_MBX_SEND, mbx, until, (long)message, NULL);
+
+	return ret == -ENOSYS ? by_ioctl(RT_IOC_MBX_SEND, &m) : ret;
+}
+
+int rt_mbx_receive_until(int mbx, void *message, int64_t until)
+{
+	struct rt_message m = { .object = mbx, .at = (uintptr_t)message };
+	int ret = call3(RT_CALL_MBX_RECEIVE, mbx, until, (long)message, NULL);
+
+	return ret == -ENOSYS ? by_ioctl(RT_IOC_MBX_RECEIVE, &m) : ret;
+}
+
 /* ---- FIFOs ---- */
 
 int rt_fifo(int fd)

@@ -17,11 +17,12 @@ MODULES = "tactus rtfifo tactus_user"
 CASES = re.findall(r"do\((\w+)\)", programs.source("user_check").read_text().split(
     "#define CASES(do)", 1)[1].split("\n\n", 1)[0])
 AFTER = """
-tail -n +2 /sys/kernel/tactus/tasks; rmmod tactus_user rtfifo tactus && echo unloaded
+rmmod user_peer; tail -n +2 /sys/kernel/tactus/tasks
+rmmod tactus_user rtfifo tactus && echo unloaded
 """
 
 
-def run_all(vm, modules: str = MODULES, **options) -> None:
+def run_all(vm, modules: str = f"{MODULES} user_peer", **options) -> None:
     """All cases pass, nothing is left behind, and all can be unloaded."""
     done = vm(f"./user_check; {AFTER}", modules=modules, put=[programs.build("user_check")],
               **options)

@@ -589,6 +589,320 @@ static void case_fifo(void)
 	CHECK(put == sizeof(value) && value == 12345);
 }
 
+/* ---- semaphores, mutexes, mailboxes ---- */
+
+/* All of them end at once: the end of a thread changes the memory of the others. */
+static pthread_barrier_t barrier;
+/* Until all of them are in RT mode: a thread's stack of 8 MB takes 16 ms. */
+#define SOON_NS 80000000
+
+static pthread_t run_beside(void *(*run)(void *arg), void *arg)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, run, arg));
+	return thread;
+}
+
+static void enter_at(int64_t start, int priority)
+{
+	struct rt_attr attr = {
+		.period_ns = 200000000, .budget_ns = 50000000, .priority = priority,
+		.start_ns = start, .cpu = 0,
+	};
+
+	enter(&attr);
+}
+
+#define POSTS 20
+static int64_t posted[POSTS], taken[POSTS];
+static int taker_errors, taker_timeout;
+static int64_t timed_out_late;
+
+static void *takes(void *sem)
+{
+	int64_t until;
+
+	enter_at(rt_now() + SOON_NS, 5);
+	for (int k = 0; k < POSTS; k++) {
+		taker_errors += rt_sem_wait_until((long)sem, RT_NO_DEADLINE) != 0;
+		taken[k] = rt_now();
+	}
+	until = rt_now() + 100000;
+	taker_timeout = rt_sem_wait_until((long)sem, until);
+	timed_out_late = rt_now() - until;
+	/* From Linux. */
+	taker_errors += rt_sem_wait_until((long)sem, RT_NO_DEADLINE) != 0;
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void case_semaphore(void)
+{
+	int sem = rt_sem_open("", 0), err = 0;
+	pthread_t taker;
+
+	CHECK(sem >= 0 && !pthread_barrier_init(&barrier, NULL, 2));
+	taker = run_beside(takes, (void *)(long)sem);
+	usleep(SOON_NS / 1000 + 20000);
+	enter(&usual);
+	for (int k = 0; k < POSTS; k++) {
+		rt_wait(NULL);
+		posted[k] = rt_now();
+		err = err ?: rt_sem_post(sem);
+	}
+	rt_leave();
+	usleep(10000);
+	CHECK(!err && !rt_sem_post(sem));
+	pthread_barrier_wait(&barrier);
+	pthread_join(taker, NULL);
+	CHECK(!taker_errors && taker_timeout == -ETIMEDOUT && timed_out_late < MOST_LATE_NS);
+	for (int k = 0; k < POSTS; k++)
+		CHECK(taken[k] > posted[k] && taken[k] - posted[k] < MOST_LATE_NS);
+}
+
+static void compute(long turns)
+{
+	for (volatile long i = 0; i < turns; i++)
+		;
+}
+
+/* Who wants the lock of the least urgent task, and who the CPU meanwhile. */
+static struct {
+	int lock;
+	bool mutex;
+	int64_t start, got, middle_ended;
+	int errors;
+} pathfinder;
+
+static int take(void)
+{
+	return pathfinder.mutex ? rt_mtx_lock_until(pathfinder.lock, RT_NO_DEADLINE) :
+	       rt_sem_wait_until(pathfinder.lock, RT_NO_DEADLINE);
+}
+
+static int give(void)
+{
+	return pathfinder.mutex ? rt_mtx_unlock(pathfinder.lock) : rt_sem_post(pathfinder.lock);
+}
+
+static void *is_low(void *unused)
+{
+	enter_at(pathfinder.start, 30);
+	pathfinder.errors += take() != 0;
+	compute(100000);
+	pathfinder.errors += give() != 0;
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+static void *is_middle(void *unused)
+{
+	enter_at(pathfinder.start + 150000, 20);
+	compute(1000000);
+	pathfinder.middle_ended = rt_now();
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+static void *is_high(void *unused)
+{
+	enter_at(pathfinder.start + 100000, 10);
+	pathfinder.errors += take() != 0;
+	pathfinder.got = rt_now();
+	pathfinder.errors += give() != 0;
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+/* With a task of the kernel's as the most urgent, if @peer. */
+static void run_pathfinder(bool mutex, bool peer)
+{
+	pthread_t thread[3];
+	FILE *file;
+
+	pathfinder.mutex = mutex;
+	pathfinder.lock = mutex ? rt_mtx_open(peer ? "peer" : "") : rt_sem_open("", 1);
+	pathfinder.start = rt_now() + SOON_NS;
+	CHECK(pathfinder.lock >= 0 && !pthread_barrier_init(&barrier, NULL, peer ? 3 : 4));
+	thread[0] = run_beside(is_low, NULL);
+	thread[1] = run_beside(is_middle, NULL);
+	if (peer) {
+		file = fopen("/sys/module/user_peer/parameters/at", "w");
+		CHECK(file);
+		fprintf(file, "%lld", (long long)pathfinder.start + 100000);
+		CHECK(!fclose(file));
+	} else {
+		thread[2] = run_beside(is_high, NULL);
+	}
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < (peer ? 2 : 3); i++)
+		pthread_join(thread[i], NULL);
+	if (peer) {
+		file = fopen("/sys/module/user_peer/parameters/got", "r");
+		CHECK(file && fscanf(file, "%ld", &pathfinder.got) == 1 && !fclose(file));
+	}
+	CHECK(!pathfinder.errors && pathfinder.got > pathfinder.start + 100000);
+	CHECK(pathfinder.middle_ended > pathfinder.start + 150000);
+}
+
+static void case_inheritance(void)
+{
+	run_pathfinder(true, false);
+	CHECK(pathfinder.got < pathfinder.middle_ended - 500000);
+}
+
+static void case_inheritance_from_the_kernel(void)
+{
+	run_pathfinder(true, true);
+	CHECK(pathfinder.got < pathfinder.middle_ended - 500000);
+}
+
+/* The control: a semaphore knows no owner. */
+static void case_no_inheritance(void)
+{
+	run_pathfinder(false, false);
+	CHECK(pathfinder.got > pathfinder.middle_ended);
+}
+
+static void *owns_and_strays(void *unused)
+{
+	enter_at(pathfinder.start, 30);
+	pathfinder.errors += take() != 0;
+	compute(100000);
+	pathfinder.middle_ended = rt_now();
+	getppid();
+	pathfinder.errors += give() != -ENOSYS;
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+static void *comes_after(void *result)
+{
+	enter_at(pathfinder.start + 10000, 10);
+	*(int *)result = take();
+	pathfinder.got = rt_now();
+	pathfinder.errors += give() != 0;
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+/* A demotion gives mutexes up at once: nobody waits for Linux. */
+static void case_owner_demoted(void)
+{
+	pthread_t thread[2];
+	int result = 0;
+
+	pathfinder.mutex = true;
+	pathfinder.lock = rt_mtx_open(NULL);
+	pathfinder.start = rt_now() + SOON_NS;
+	CHECK(!pthread_barrier_init(&barrier, NULL, 3));
+	thread[0] = run_beside(owns_and_strays, NULL);
+	thread[1] = run_beside(comes_after, &result);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	CHECK(!pathfinder.errors && result == -EOWNERDEAD);
+	CHECK(pathfinder.got > pathfinder.middle_ended);
+	CHECK(pathfinder.got < pathfinder.middle_ended + 5000);
+}
+
+static int echo_errors;
+
+static void *echoes(void *boxes)
+{
+	int *box = boxes;
+	char text[40];
+
+	enter_at(rt_now() + SOON_NS, 10);
+	echo_errors += rt_mbx_receive_until(box[0], (void *)0x10, 0) != -EFAULT;
+	for (int k = 0; k < 5; k++) {
+		echo_errors += rt_mbx_receive_until(box[0], text, RT_NO_DEADLINE) != 0;
+		text[0]++;
+		echo_errors += rt_mbx_send_until(box[1], text, RT_NO_DEADLINE) != 0;
+	}
+	echo_errors += rt_mbx_receive_until(box[0], text, rt_now() + 1000) != -ETIMEDOUT;
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void case_mailbox(void)
+{
+	int box[2] = { rt_mbx_open("there", 40, 2), rt_mbx_open("back", 40, 2) };
+	char text[40] = "hello";
+	pthread_t thread;
+
+	CHECK(box[0] >= 0 && box[1] > box[0] && rt_mbx_open("there", 40, 2) == box[0]);
+	CHECK(!rt_mbx_send_until(box[0], text, 0) && !rt_mbx_send_until(box[0], text, 0));
+	CHECK(rt_mbx_send_until(box[0], text, 0) == -ETIMEDOUT);
+	CHECK(rt_mbx_send_until(box[0], (void *)0x10, 0) == -EFAULT);
+	CHECK(!pthread_barrier_init(&barrier, NULL, 2));
+	thread = run_beside(echoes, box);
+	usleep(SOON_NS / 1000);
+	for (int k = 0; k < 5; k++) {
+		usleep(20000);
+		CHECK(!rt_mbx_receive_until(box[1], text, 0) && !strcmp(text, "iello"));
+		text[0] = 'h';
+		CHECK(k > 2 || !rt_mbx_send_until(box[0], text, 0));
+	}
+	CHECK(rt_mbx_receive_until(box[1], text, 0) == -ETIMEDOUT);
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+	CHECK(!echo_errors);
+}
+
+/* A signal ends the wait; what is posted afterwards is there for the next one. */
+static void case_wait_cut_short(void)
+{
+	struct itimerval soon = { .it_value.tv_usec = 50000 };
+	int sem = rt_sem_open(NULL, 0), cut, next, empty;
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	enter(&usual);
+	cut = rt_sem_wait_until(sem, RT_NO_DEADLINE);
+	CHECK(!rt_sem_post(sem));
+	enter(&usual);
+	next = rt_sem_wait_until(sem, 0);
+	empty = rt_sem_wait_until(sem, 0);
+	rt_leave();
+	CHECK(cut == -EINTR && next == 0 && empty == -ETIMEDOUT);
+}
+
+static void case_objects_refused(void)
+{
+	int sem = rt_sem_open("mine", 0), err, place = 0, status;
+	pid_t pid;
+
+	CHECK(sem >= 0 && rt_mtx_open("mine") == -EEXIST && rt_mbx_open("mine", 1, 1) == -EEXIST);
+	CHECK(rt_sem_open("a name of more than thirty-one bytes", 0) == -EINVAL);
+	CHECK(rt_sem_open("white space", 0) == -EINVAL && rt_sem_open("x", 1U << 31) == -EINVAL);
+	CHECK(rt_mbx_open("x", 1025, 1) == -EINVAL && rt_mbx_open("x", 1024, 65) == -EINVAL);
+	CHECK(rt_mbx_open("x", 0, 1) == -EINVAL && rt_mbx_open("x", 1, 0) == -EINVAL);
+	CHECK(rt_sem_post(77) == -EBADF && rt_mbx_send_until(sem, "x", 0) == -EBADF);
+	CHECK(rt_mtx_lock_until(sem, 0) == -ENOSYS);
+	enter(&usual);
+	err = rt_mtx_lock_until(sem, 0) == -EBADF && rt_sem_wait_until(-1, 0) == -EBADF;
+	rt_leave();
+	CHECK(err);
+	pid = fork();
+	if (!pid) {
+		if (rt_init() || setresuid(65534, 65534, 65534))
+			_exit(1);
+		_exit(rt_sem_open("mine", 0) == -EACCES && rt_sem_open(NULL, 0) >= 0 ? 0 : 2);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	while (place >= 0 && place < RT_OBJECTS_MOST)
+		place = rt_sem_open(NULL, 0);
+	CHECK(place == -EMFILE);
+}
+
 /* ---- refusals ---- */
 
 static void refused(const struct rt_attr *attr, int err, const char *word)
@@ -644,7 +958,10 @@ static void case_refusals(void)
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
 	do(demote_abort) do(budget) do(signals) do(kill) do(exec) do(fork)	\
 	do(dontneed) do(mapped_over) do(new_memory) do(threads) do(ptrace)	\
-	do(fifo) do(refused_afterwards) do(refusals)
+	do(fifo) do(semaphore) do(inheritance) do(no_inheritance)		\
+	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
+	do(wait_cut_short) do(objects_refused)					\
+	do(refused_afterwards) do(refusals)
 
 #define ENTRY(name) { #name, case_##name },
 static const struct {

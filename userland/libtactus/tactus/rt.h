@@ -91,6 +91,55 @@ int rt_init(void);
 /** rt_stat - promotions, demotions and their reasons of the calling thread. It demotes. */
 int rt_stat(struct rt_stat *stat);
 
+/* The end of a wait that has none. */
+#define RT_NO_DEADLINE INT64_MAX
+
+/**
+ * rt_sem_open, rt_mtx_open, rt_mbx_open - find a semaphore, mutex or mailbox, or make it
+ * @name: printable, up to 31 bytes: the same for all processes of this user, and for RT tasks in
+ *	the kernel (<rt/named.h>). NULL or "": this process's own
+ * @count: how many waits a semaphore starts with, if it is made
+ * @bytes: of a message, up to 1024
+ * @room: messages; all take up to 64 KiB
+ *
+ * It stays until the last process that has it ends.
+ *
+ * Return: its number; -EINVAL, -EEXIST (this name is something else), -EACCES (another user's),
+ * -EMFILE (64 are in use), -ENOMEM, or what rt_init() says.
+ */
+int rt_sem_open(const char *name, unsigned int count);
+int rt_mtx_open(const char *name);
+int rt_mbx_open(const char *name, size_t bytes, unsigned int room);
+
+/**
+ * rt_sem_wait_until, rt_mtx_lock_until - wait for a semaphore; own a mutex
+ * @until: the end of the wait, by rt_now(); RT_NO_DEADLINE, or 0: not at all
+ *
+ * The most urgent task is served first. The owner of a mutex is as urgent as the most urgent task
+ * that waits for it. A demotion gives up all mutexes.
+ *
+ * Return: 0; -ETIMEDOUT; -EINTR (demoted meanwhile: it has got nothing); -EBADF; -ENOSYS (not in RT
+ * mode); of mutexes also -EDEADLK and -EOWNERDEAD (owned now; the owner before was demoted, or
+ * ended).
+ */
+int rt_sem_wait_until(int sem, int64_t until);
+int rt_mtx_lock_until(int mtx, int64_t until);
+
+/** rt_sem_post - let one wait end. Also outside RT mode. Return: 0; -EBADF; -ENOSPC. */
+int rt_sem_post(int sem);
+
+/** rt_mtx_unlock - Return: 0; -EPERM (another's, or given up by a demotion); -EBADF; -ENOSYS. */
+int rt_mtx_unlock(int mtx);
+
+/**
+ * rt_mbx_send_until, rt_mbx_receive_until - put a message in; take the oldest one out
+ * @until: as above; outside RT mode they do not wait
+ *
+ * Return: 0; -ETIMEDOUT (no room, no message); -EINTR; -EBADF; -EFAULT (memory that RT mode lacks).
+ */
+int rt_mbx_send_until(int mbx, const void *message, int64_t until);
+int rt_mbx_receive_until(int mbx, void *message, int64_t until);
+
 /**
  * rt_fifo - allow RT code of this process the FIFO of an open /dev/rtfN
  * @fd: open for reading and writing

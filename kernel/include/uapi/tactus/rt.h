@@ -69,6 +69,13 @@ struct rt_enter {
 #define RT_CALL_LEAVE	0x54430002	/* back to Linux */
 #define RT_CALL_PUT	0x54430003	/* (fifo, bytes, count) */
 #define RT_CALL_GET	0x54430004	/* (fifo, bytes, count) */
+/* Of an object by its place in the process's table; until: ns, S64_MAX for ever, 0 not at all. */
+#define RT_CALL_SEM_WAIT	0x54430005	/* (object, until) */
+#define RT_CALL_SEM_POST	0x54430006	/* (object) */
+#define RT_CALL_MTX_LOCK	0x54430007	/* (object, until) */
+#define RT_CALL_MTX_UNLOCK	0x54430008	/* (object) */
+#define RT_CALL_MBX_SEND	0x54430009	/* (object, until, message) */
+#define RT_CALL_MBX_RECEIVE	0x5443000a	/* (object, until, message) */
 
 /* The most bytes of one RT_CALL_PUT or RT_CALL_GET. */
 #define RT_COPY_MOST 256
@@ -115,9 +122,49 @@ struct rt_clock {
 	__u64 factor;
 };
 
+#define RT_OBJECT_SEM	1	/* a semaphore: counts from @count */
+#define RT_OBJECT_MTX	2	/* a mutex with priority inheritance */
+#define RT_OBJECT_MBX	3	/* a mailbox: @count messages of @bytes */
+
+/* The most objects a process uses; the most bytes of one, and of all messages of a mailbox. */
+#define RT_OBJECTS_MOST 64
+#define RT_MBX_MOST 65536
+
+/*
+ * struct rt_object - what RT_IOC_OBJECT finds or makes
+ * @name: printable, ended by 0; with the same name it is the same for all processes of a user, and
+ *	for the kernel's RT tasks. Empty: the caller's own
+ * @kind: RT_OBJECT_*
+ * @count, @bytes: see there; else 0
+ */
+struct rt_object {
+	char name[32];
+	__u32 kind;
+	__u32 count;
+	__u32 bytes;
+	__u32 reserved;		/* 0 */
+};
+
+/*
+ * struct rt_message - a message that a thread of Linux's puts in or takes out
+ * @object: the mailbox
+ * @at: its address
+ */
+struct rt_message {
+	__u32 object;
+	__u32 reserved;		/* 0 */
+	__u64 at;
+};
+
 #define RT_IOC_CLOCK _IOR(0xEC, 1, struct rt_clock)
 #define RT_IOC_STAT _IOR(0xEC, 2, struct rt_stat)
 /* Allow RT_CALL_PUT and RT_CALL_GET on a FIFO: a descriptor of /dev/rtfN, open for both; its N */
 #define RT_IOC_FIFO _IO(0xEC, 3)
+/* The object's place in this process's table; it stays until /dev/rt is closed. */
+#define RT_IOC_OBJECT _IOW(0xEC, 4, struct rt_object)
+/* For threads of Linux's; none of them waits: ETIMEDOUT instead. Of a semaphore: its place. */
+#define RT_IOC_SEM_POST _IO(0xEC, 5)
+#define RT_IOC_MBX_SEND _IOW(0xEC, 6, struct rt_message)
+#define RT_IOC_MBX_RECEIVE _IOW(0xEC, 7, struct rt_message)
 
 #endif
