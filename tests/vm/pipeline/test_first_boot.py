@@ -39,10 +39,12 @@ def test_a_dry_run_finds_what_loading_writes_and_changes_nothing(vm: Vm, kernel)
     assert "dry run: nothing speaks against mode pipeline" in done.console
 
 
-def test_a_dry_run_is_refused_as_loading_is(vm: Vm) -> None:
+@each_kernel
+def test_a_dry_run_is_refused_as_loading_is(vm: Vm, kernel) -> None:
+    skip_without_chroot(kernel)
     done = vm("modprobe tactus dry_run=1 timer=tsc-deadline; ls /sys/kernel/tactus; "
               "modprobe tactus dry_run=1 mode=hosted && cat /sys/kernel/tactus/state",
-              with_modules="tactus", icount=True)
+              with_modules="tactus", kernel=kernel, icount=True)
     assert "refused: timer=tsc-deadline, but Linux runs the APIC's timer as lapic" in done.console
     assert done.stdout == "inert\n"
     assert "dry run: nothing speaks against mode hosted" in done.console
@@ -67,13 +69,15 @@ rmmod tactus; modprobe tactus; echo 1 > /sys/kernel/tactus/keep
 """
 
 
-@pytest.mark.parametrize("mode", ["", pytest.param("mode=hosted", marks=slow)],
-                         ids=["pipeline", "hosted"])
-def test_a_trial_ends_by_itself(vm: Vm, mode: str) -> None:
+@pytest.mark.parametrize("mode, kernel", [
+    ("", "6.1"), pytest.param("mode=hosted", "6.1", marks=slow),
+    pytest.param("", "6.12", marks=slow), pytest.param("", "7", marks=slow)])
+def test_a_trial_ends_by_itself(vm: Vm, mode: str, kernel: str) -> None:
     """With an RT task: that makes no more releases; its module can go; then no task can be made.
     Said in time, keep keeps; said late, or of no trial, it is an error."""
+    skip_without_chroot((kernel, "cloud"))
     done = vm(TRIAL.format(mode=mode, user="rt_hello"), with_modules="tactus rtfifo rt_hello",
-              icount=True)
+              kernel=kernel, icount=True)
     assert done.status != 0 and "No such process" in done.stderr  # the last keep
     assert "Connection timed out" in done.stderr
     said = done.stdout.splitlines()
@@ -103,7 +107,8 @@ MISSING = {
 @pytest.mark.parametrize("what, cpu, kernel", [
     ("shot", 1, "6.1"), *(pytest.param(*words, marks=slow) for words in [
         ("tick", 1, "6.1"), ("ipi", 1, "6.1"), ("replay", 1, "6.1"), ("ipi", 0, "6.1"),
-        ("shot", 0, "6.12"), ("shot", 1, "7")])])
+        *((what, (number + (kernel == "7")) % 2, kernel) for kernel in ["6.12", "7"]
+          for number, what in enumerate(MISSING))])])
 def test_what_does_not_arrive_switches_it_off_again(vm: Vm, what: str, cpu: int,
                                                     kernel: str) -> None:
     """One sentence names the CPU and what was missing, loading fails, Linux lives on, and without
@@ -119,15 +124,17 @@ def test_what_does_not_arrive_switches_it_off_again(vm: Vm, what: str, cpu: int,
             "everything is switched off again") in done.console
 
 
-def test_a_cpu_that_comes_is_tested(vm: Vm) -> None:
+@each_kernel
+def test_a_cpu_that_comes_is_tested(vm: Vm, kernel) -> None:
     """It does not come, and everything is switched off; without the fault it comes."""
+    skip_without_chroot(kernel)
     online = "/sys/devices/system/cpu/cpu1/online"
     done = vm(f"echo 0 > {online}; modprobe tactus_core; "
               "modprobe boot_fault what=shot cpu=1; modprobe tactus || exit 3; "
               f"echo 1 > {online}; sleep 0.1; cat {online} /sys/kernel/tactus/state; "
               "rmmod tactus boot_fault; modprobe tactus; "
               f"echo 1 > {online}; cat {online} /sys/kernel/tactus/state",
-              with_modules="tactus boot_fault", smp=2, icount=True)
+              with_modules="tactus boot_fault", kernel=kernel, smp=2, icount=True)
     assert done.stdout == "0\ninert\n1\nactive\n", done.stdout + done.stderr
     assert "self-test failed: CPU 1 did not get the shot of an RT timer" in done.console
 
@@ -140,15 +147,18 @@ sleep 2.5; cat /sys/kernel/tactus/state; rmmod boot_fault
 """
 
 
-@pytest.mark.parametrize("what, ms, cpus", [
-    ("stall", 1500, 1), pytest.param("stall", 900, 1, id="control"),
-    pytest.param("lost", 1500, 2, marks=slow)])
-def test_interrupts_that_nobody_replays_are_told_of(vm: Vm, what: str, ms: int, cpus: int) -> None:
+@pytest.mark.parametrize("what, ms, cpus, kernel", [
+    ("stall", 1500, 1, "6.1"), pytest.param("stall", 900, 1, "6.1", id="control"),
+    *(pytest.param(*words, marks=slow) for words in [
+        ("lost", 1500, 2, "6.1"), ("stall", 1500, 1, "6.12"), ("stall", 1500, 1, "7")])])
+def test_interrupts_that_nobody_replays_are_told_of(vm: Vm, what: str, ms: int, cpus: int,
+                                                    kernel: str) -> None:
     """Once, with CPU, vectors and the way to the place; not if Linux is stalled for less than a
     second. Interrupts that were enabled by an instruction that is no slot count as stalled."""
+    skip_without_chroot((kernel, "cloud"))
     cpu = cpus - 1
     done = vm(STALL.format(what=what, cpu=cpu, ms=ms), with_modules="tactus boot_fault", smp=cpus,
-              icount=True)
+              kernel=kernel, icount=True)
     assert done.status == 0 and done.stdout == "active\n", done.stdout + done.stderr
     told = [line.split("tactus: ")[1] for line in done.console.splitlines()
             if f"tactus: CPU {cpu}: " in line]
