@@ -71,6 +71,14 @@ static inline void compat_module_text(const struct module *mod, enum compat_text
 #define compat_fred_enabled() false
 #endif
 
+/* ---- the depth of calls, counted in thunks, 6.2 ---- */
+
+#ifdef X86_FEATURE_CALL_DEPTH
+#define compat_call_depth() boot_cpu_has(X86_FEATURE_CALL_DEPTH)
+#else
+#define compat_call_depth() false
+#endif
+
 /* ---- sysfs: the read function of a binary file, 6.13: const ---- */
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)

@@ -42,6 +42,8 @@ static const char *kernel_fault(void)
 		return "this is a Xen PV guest, whose interrupts are the hypervisor's";
 	if (compat_fred_enabled())
 		return "this CPU delivers interrupts by FRED, which is not handled yet (boot with fred=off)";
+	if (compat_call_depth())
+		return "Linux counts the depth of calls, so that its entry code calls no function itself (boot without retbleed=stuff)";
 	if (pl_core_abi != PL_CORE_ABI)
 		return "the resident tactus_core is of another version; reboot to replace it";
 	return NULL;

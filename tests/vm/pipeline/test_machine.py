@@ -68,7 +68,11 @@ def test_a_faked_machine_of_today(vm: Vm, kernel: str, fake: str) -> None:
      "this CPU's TSC changes its rate or stops in idle, and RT has no other clock"),
     pytest.param({"append": "initcall_blacklist=init_tsc_clocksource", "icount": True},
                  "Linux is still measuring the TSC's rate (clocksource tsc-early)"),
-], ids=["noapic", "tsc_unstable", "unknown_hypervisor", "bare_tsc", "tsc_early"])
+    pytest.param({"kernel": "7", "icount": True, "qemu": "-cpu Skylake-Server-v1",
+                  "append": "retbleed=stuff spectre_v2=retpoline"},
+                 "Linux counts the depth of calls, so that its entry code calls no function itself "
+                 "(boot without retbleed=stuff)", marks=pytest.mark.slow),
+], ids=["noapic", "tsc_unstable", "unknown_hypervisor", "bare_tsc", "tsc_early", "call_depth"])
 def test_a_real_one(vm: Vm, options: dict[str, str], sentence: str) -> None:
     # Linux rewrites its timers' text when it has found its clock.
     assert refused(vm, "sleep 3", **options) == [f"{sentence}; nothing was changed"]
