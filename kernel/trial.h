@@ -17,13 +17,13 @@
  */
 int rt_trial_start(unsigned int seconds, void (*end)(void));
 
-/** rt_trial_stop - end its thread, and wait for @end if it runs. Context: as above. */
+/** rt_trial_stop - end its threads, and wait for @end if it runs. Context: as above. */
 void rt_trial_stop(void);
 
 /**
  * rt_trial_keep - go on for good
  *
- * Context: any.
+ * Context: Linux process; may sleep.
  * Return: 0, also the second time; -ESRCH (no trial was asked for), -ETIMEDOUT (it is over).
  */
 int rt_trial_keep(void);

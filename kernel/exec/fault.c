@@ -40,6 +40,7 @@ static const char *name_of(u8 vector)
 {
 	static const char *const names[] = {
 		[X86_TRAP_DE] = "#DE, divide error",
+		[X86_TRAP_NMI] = "NMI, kept its CPU from answering Linux",
 		[X86_TRAP_OF] = "#OF, overflow",
 		[X86_TRAP_BR] = "#BR, bounds",
 		[X86_TRAP_UD] = "#UD, invalid instruction",

@@ -44,6 +44,20 @@ void pl_dry_end(void);
  */
 int pl_remove(void);
 
+/**
+ * pl_rouse_start - rouse CPUs that do not answer Linux, as pl_remove() needs them to: by NMI end RT
+ *	code there and give Linux its interrupts
+ * @wait_ns: from when on; ten seconds later any NMI does so for the CPU that it comes to
+ *
+ * Ends with the pipeline, or with pl_rouse_stop().
+ *
+ * Context: Linux process; may sleep; the pipeline is on.
+ */
+void pl_rouse_start(u64 wait_ns);
+
+/** pl_rouse_stop - not any more. Context: Linux process; may sleep. */
+void pl_rouse_stop(void);
+
 /** struct pl_summary - what was installed, for the status files */
 struct pl_summary {
 	bool active;

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from harness import FINAL_CLOCK, programs
@@ -91,6 +93,39 @@ def test_a_trial_that_is_too_long_is_refused(vm: Vm) -> None:
     done = vm("modprobe tactus trial_s=86401", with_modules="tactus", icount=True)
     assert done.status != 0
     assert "refused: trial_s=86401 is too long; it must be 0 to 86400" in done.console
+
+
+DEAF = """
+modprobe tactus trial_s=1 || exit 3
+modprobe deaf what={what} cpu={cpu} ms=800 || exit 4
+{beside}
+sleep {seconds}; cat /sys/kernel/tactus/state /sys/kernel/tactus/trial
+rmmod deaf tactus && modprobe tactus && cat /sys/kernel/tactus/state
+"""
+STOPPED = {
+    "timer": "RT timer function spin_in_timer.* left: NMI, .* at deaf_spin",
+    "task": "task .* stopped: NMI, .* at deaf_spin",
+    "eoi": "",
+    "stalled": "",
+}
+# A process goes on there; the emulator, too, has less to wait for.
+BUSY = "taskset $((1 << {cpu})) timeout 4 sh -c 'while :; do :; done' &"
+
+
+@pytest.mark.parametrize("what, cpus", [
+    ("eoi", 2), *(pytest.param(*words, marks=slow) for words in [
+        ("timer", 2), ("task", 2), ("stalled", 2)])])
+def test_a_trial_ends_though_a_cpu_does_not_answer(vm: Vm, what: str, cpus: int) -> None:
+    """RT code spins there with hardware interrupts off; an interrupt is not acknowledged; Linux is
+    stalled for good. An NMI that the other CPU sends opens the way out."""
+    cpu = cpus - 1
+    done = vm(DEAF.format(what=what, cpu=cpu, beside=BUSY.format(cpu=cpu) if what == "eoi" else "",
+                          seconds=9 if what == "stalled" else 4),
+              with_modules="tactus deaf", smp=cpus, icount=True)
+    assert done.status == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["inert", "ended", "active"]
+    assert f"CPU {cpu} does not answer Linux: it gets an NMI" in done.console
+    assert re.search(STOPPED[what], done.console)
 
 
 FAULT = "modprobe tactus_core; modprobe boot_fault what={what} cpu={cpu} || exit 3; "

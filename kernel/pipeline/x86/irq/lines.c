@@ -72,6 +72,7 @@ MODULE_PARM_DESC(take_irq,
 static struct irq_desc **vectors;	/* Linux's vector_irq: a per-CPU array */
 static raw_spinlock_t *ioapic_lock;
 
+enum { IPI_NONE, IPI_CLIENT, IPI_UNSTALL };
 static DEFINE_PER_CPU(int, ipi_pending);
 
 /* ---- which line is behind a vector ---- */
@@ -145,8 +146,12 @@ static bool oob_line(struct rt_line *line, unsigned int vector)
 
 static bool oob_vector(void)
 {
-	if (__this_cpu_read(ipi_pending)) {
+	int ipi = __this_cpu_read(ipi_pending);
+
+	if (ipi) {
 		__this_cpu_write(ipi_pending, 0);
+		if (unlikely(ipi == IPI_UNSTALL))
+			this_cpu_write(pl_cpu.inband_vif, 1);
 		pl_client->ipi();
 	}
 	/* On a CPU that is coming or going the timer is Linux's own. */
@@ -241,8 +246,14 @@ void pl_line_ipi(int cpu)
 {
 	if (unlikely(!READ_ONCE(pl_core.active)))
 		return;
-	WRITE_ONCE(per_cpu(ipi_pending, cpu), 1);
+	WRITE_ONCE(per_cpu(ipi_pending, cpu), IPI_CLIENT);
 	pl_stalled(send_ipi, (void *)(long)cpu);
+}
+
+void pl_line_unstall(void)
+{
+	this_cpu_write(ipi_pending, IPI_UNSTALL);
+	pl_core.ipi_self(pl_core.oob_vector);
 }
 
 /* ---- installing RT interrupts ---- */

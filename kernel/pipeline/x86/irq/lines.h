@@ -28,4 +28,7 @@ void pl_line_unmask(struct irq_desc *desc, unsigned int vector);
 /** pl_line_ipi - see pl_ipi(). Context: any. */
 void pl_line_ipi(int cpu);
 
+/** pl_line_unstall - unstall this CPU's Linux by an RT interrupt. Context: NMI. */
+void pl_line_unstall(void);
+
 #endif
