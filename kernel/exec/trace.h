@@ -9,7 +9,8 @@ struct kobject;
 struct rt_cpu;
 
 /**
- * rt_trace_cpu_comes - a ring for @cpu, if there are rings
+ * rt_trace_cpu_comes - a ring for a CPU, if there are rings
+ * @cpu: the CPU, which is not locked
  *
  * Context: Linux process; may sleep.
  * Return: 0, -ENOMEM.
@@ -24,7 +25,8 @@ void rt_trace_cpu_leaves(struct rt_cpu *cpu);
 ssize_t rt_events_read(char *buf, loff_t offset, size_t count);
 
 /**
- * rt_trace_init - make the folder trace in @parent; it goes with that
+ * rt_trace_init - make the folder trace
+ * @parent: where; it goes with that
  *
  * Context: Linux process; may sleep.
  * Return: 0, -ENOMEM.
