@@ -6,6 +6,7 @@
 #include <linux/export.h>
 #include <linux/ptrace.h>
 #include <asm/irq_regs.h>
+#include <asm/segment.h>
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/hosted.h"
 #include "pipeline/pipeline.h"
@@ -68,7 +69,8 @@ unsigned long pl_linux_ip(void)
 {
 	const struct pt_regs *regs = pl_hosted() ? get_irq_regs() : this_cpu_read(pl_cpu.regs);
 
-	return regs && !user_mode(regs) ? regs->ip : 0;
+	/* user_mode() wants no const. */
+	return regs && !(regs->cs & SEGMENT_RPL_MASK) ? regs->ip : 0;
 }
 
 /* Context: any but NMI. */
