@@ -328,4 +328,5 @@ static void __exit tactus_exit(void)
 module_init(tactus_init);
 module_exit(tactus_exit);
 MODULE_LICENSE("GPL");
+MODULE_VERSION(TACTUS_VERSION);
 MODULE_DESCRIPTION("Tactus: hard real time on an unmodified kernel");

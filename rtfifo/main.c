@@ -45,4 +45,5 @@ static void __exit rtfifo_exit(void)
 module_init(rtfifo_init);
 module_exit(rtfifo_exit);
 MODULE_LICENSE("GPL");
+MODULE_VERSION(TACTUS_VERSION);
 MODULE_DESCRIPTION("Tactus: FIFOs between RT code and Linux processes");

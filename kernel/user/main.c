@@ -248,4 +248,5 @@ static void __exit user_exit(void)
 module_init(user_init);
 module_exit(user_exit);
 MODULE_LICENSE("GPL");
+MODULE_VERSION(TACTUS_VERSION);
 MODULE_DESCRIPTION("Tactus: RT tasks in ring 3");

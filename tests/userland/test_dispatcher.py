@@ -14,6 +14,8 @@ import tactus
 from fakes import PACKAGE, FakeMachine
 from tactus import cli, commands
 
+TOP = Path(__file__).resolve().parents[2]
+
 MANUAL = PACKAGE.parents[1] / "man/tactus.1"
 
 
@@ -52,11 +54,29 @@ def test_the_manual_names_every_subcommand_and_option(
             assert re.search(flag, synopsis), f"{name} {option}: synopsis"
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        cli.main(["--version"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out == f"tactus {tactus.__version__}\n"
+def test_version(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"], machine) == 0
+    assert capsys.readouterr().out == f"tactus {tactus.__version__} (modules: none loaded)\n"
+    machine.write(cli.VERSION_FILE, "0.0.9\n")
+    assert cli.main(["--version"], machine) == 0
+    assert capsys.readouterr().out == f"tactus {tactus.__version__} (modules: 0.0.9)\n"
+
+
+def test_modules_of_another_version_are_refused(machine: FakeMachine,
+                                                capsys: pytest.CaptureFixture[str]) -> None:
+    machine.write(cli.VERSION_FILE, "0.0.9\n")
+    for words in (["status"], ["keep"], ["top", "--count", "1"], ["trace", "show"]):
+        assert cli.main(words, machine) == 1
+        assert "the loaded modules are 0.0.9" in capsys.readouterr().err
+    assert cli.main(["unload"], machine) == 0
+    machine.write(cli.VERSION_FILE, f"{tactus.__version__}\n")
+    assert cli.main(["status"], machine) == 3
+
+
+def test_one_version() -> None:
+    """The tool's and the modules' are said in two places."""
+    kbuild = (TOP / "Kbuild").read_text()
+    assert f'TACTUS_VERSION="{tactus.__version__}"' in kbuild
 
 
 @pytest.mark.parametrize("words", [[], ["no-such"], ["load", "--no-such"], ["status", "extra"]])
@@ -70,4 +90,5 @@ def test_it_runs_as_a_module() -> None:
     done = subprocess.run([sys.executable, "-m", "tactus", "--version"],
                           env=os.environ | {"PYTHONPATH": str(PACKAGE)},
                           capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, f"tactus {tactus.__version__}\n")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"tactus {tactus.__version__} (modules: ")

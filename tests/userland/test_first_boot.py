@@ -116,7 +116,7 @@ def test_keep(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_keep_of_nothing(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["keep"], machine) == 1
+    assert cli.main(["keep"], machine) == 3
     assert capsys.readouterr().err == "tactus: tactus is not loaded\n"
     assert not machine.path(f"{sysfs.FOLDER}/keep").exists()
 

@@ -546,4 +546,5 @@ EXPORT_SYMBOL_GPL(pl_nmi_stubs);
 EXPORT_SYMBOL_GPL(pl_sys_stubs);
 
 MODULE_LICENSE("GPL");
+MODULE_VERSION(TACTUS_VERSION);
 MODULE_DESCRIPTION("Tactus: resident part of the interrupt pipeline");

@@ -15,6 +15,9 @@ from tactus import commands
 from tactus.errors import ToolError
 from tactus.machine import Machine
 
+VERSION_FILE = "/sys/module/tactus/version"
+# Commands that ask the modules nothing, or are the way out.
+ANY_VERSION = {"analyze", "check", "completion", "doctor", "tap-report", "unload"}
 INTERRUPTED = 130  # exit status: by ^C, before there was anything to end in order
 
 
@@ -39,8 +42,9 @@ def find_commands() -> dict[str, Command]:
 def build_parser(found: dict[str, Command]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tactus", description="Load, unload and look at the Tactus real-time executive.")
-    parser.add_argument("--version", action="version", version=f"tactus {tactus.__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parser.add_argument("--version", action="store_true",
+                        help="print this tool's version and that of the loaded modules")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in sorted(found.items()):
         sub = subparsers.add_parser(
             name, help=command.HELP, description=command.__doc__,
@@ -49,11 +53,40 @@ def build_parser(found: dict[str, Command]) -> argparse.ArgumentParser:
     return parser
 
 
+def loaded_version(machine: Machine) -> str | None:
+    """Of the loaded executive; None: there is none, or it does not say."""
+    try:
+        return machine.path(VERSION_FILE).read_text().strip()
+    except OSError:
+        return None
+
+
+def say_version(machine: Machine) -> int:
+    modules = loaded_version(machine) or "none loaded"
+    print(f"tactus {tactus.__version__} (modules: {modules})")
+    return 0
+
+
+def refuse_mismatch(command: str, machine: Machine) -> None:
+    """What the modules say is read by the files' names and columns, which change with versions."""
+    modules = loaded_version(machine)
+    if command not in ANY_VERSION and modules not in (None, tactus.__version__):
+        raise ToolError(f"this is tactus {tactus.__version__}, and the loaded modules are "
+                        f"{modules}: tactus unload, then load those of this version")
+
+
 def main(argv: Sequence[str] | None = None, machine: Machine | None = None) -> int:
     found = find_commands()
-    args = build_parser(found).parse_args(argv)
+    parser = build_parser(found)
+    args = parser.parse_args(argv)
+    machine = machine or Machine()
+    if args.version:
+        return say_version(machine)
+    if not args.command:
+        parser.error("the following arguments are required: COMMAND")
     try:
-        return found[args.command].run(args, machine or Machine())
+        refuse_mismatch(args.command, machine)
+        return found[args.command].run(args, machine)
     except ToolError as problem:
         print(f"tactus: {problem}", file=sys.stderr)
         return problem.exit_status

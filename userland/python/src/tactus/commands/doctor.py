@@ -4,7 +4,7 @@
 Each line says fine, advice, blocks or unknown, why, and the command that mends it. No root is
 needed; a few lines say more with it. Nothing is changed.
 
-Exit status: 0 nothing blocks, 1 something blocks the pipeline, 2 a wrong command line.
+Exit status: 0 nothing blocks, 2 a wrong command line, 5 something blocks the pipeline.
 """
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tactus.errors import ToolError
 from tactus.machine import Machine
 
 HELP = "check this machine before loading"
+BLOCKED = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
     if args.json:
         print(json.dumps({"blocks": len(blocked),
                           "findings": [finding.as_dict() for finding in findings]}, indent=2))
-        return 1 if blocked else 0
+        return BLOCKED if blocked else 0
     for finding in findings:
         if args.quiet and finding.level == "fine":
             continue
@@ -49,4 +50,4 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
           f"{count['blocks']} that block: "
           + ("tactus will not switch its pipeline on here" if blocked else "go on with "
              "`tactus load --dry-run`, then `tactus load --trial 30`"))
-    return 1 if blocked else 0
+    return BLOCKED if blocked else 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """End the trial that `tactus load --trial` began: the executive stays on.
 
-Exit status: 0 kept, 1 there was no trial or it is over.
+Exit status: 0 kept, 1 there was no trial or it is over, 3 tactus is not loaded.
 """
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
             os.close(file)
     except OSError as problem:
         reason = REASONS.get(problem.errno or 0, str(problem))
-        raise ToolError(reason) from problem
+        raise ToolError(reason, 3 if problem.errno == errno.ENOENT else 1) from problem
     print("kept: tactus stays on")
     return 0

@@ -5,7 +5,7 @@ A periodic RT task (or, with --tick, a bare RT timer) reads the clock at its fir
 The module rt_latency is loaded for it and unloaded at the end, unless it was there already; then
 it is only watched.
 
-Exit status: 0 measured, 1 it could not be, 2 a wrong command line, 3 later than --max-us or a
+Exit status: 0 measured, 1 it could not be, 2 a wrong command line, 5 later than --max-us or a
 release was missed.
 """
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tactus.machine import Machine
 
 HELP = "measure how late RT releases are"
 MODULE = "rt_latency"
-TOO_LATE = 3
+TOO_LATE = 5
 FORMATS = {"bars": lateness.bars, "gnuplot": lateness.gnuplot, "cyclictest": lateness.cyclictest}
 
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cpu", type=int, default=0, metavar="N", help="where (default 0)")
     parser.add_argument("--tick", action="store_true", help="a bare RT timer, not a task")
     parser.add_argument("--max-us", type=float, metavar="US",
-                        help="exit status 3 if a release was later, or missed")
+                        help="exit status 5 if a release was later, or missed")
     parser.add_argument("--stop-on", type=float, metavar="US",
                         help="stop at once when a release was later; the events stay for tactus "
                              "trace")
@@ -54,7 +54,7 @@ def start(args: argparse.Namespace, machine: Machine) -> bool:
     if MODULE in present:
         return False
     if modules.EXECUTIVE not in present:
-        raise ToolError("tactus is not loaded: tactus load")
+        raise ToolError("tactus is not loaded: tactus load", 3)
     if not machine.is_root():
         raise ToolError(f"loading {MODULE} needs root: try sudo tactus latency")
     modules.insert(machine, MODULE, args.dir, [
