@@ -38,7 +38,7 @@ MODULE_PARM_DESC(dry_run, "1: find and check everything, change nothing, and sta
 
 static uint trial_s;
 module_param(trial_s, uint, 0444);
-MODULE_PARM_DESC(trial_s, "switch off again after so many seconds unless keep is written to (default 0: no)");
+MODULE_PARM_DESC(trial_s, "switch off again after that many seconds unless keep is written to (default 0: no)");
 
 /* ---- which mode ---- */
 

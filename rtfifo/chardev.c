@@ -2,7 +2,7 @@
 /*
  * /dev/rtfN: the Linux end of the FIFOs.
  *
- * The semantics are a pipe's where a pipe has any: a read returns what there is, a
+ * The semantics are a pipe's where a pipe has any: a read returns the bytes there, a
  * blocking one waits for the first byte; a blocking write returns when all is
  * written, and small writes are never split (see rtf_write_need()).
  *
@@ -83,7 +83,7 @@ static int rtf_close(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Copy @n bytes from byte number @tail on, without page faults; how many it were. */
+/* Copy @n bytes from byte number @tail on, without page faults. Returns the count. */
 static size_t rtf_copy_out(const struct ring *ring, u32 tail, size_t n, struct iov_iter *to)
 {
 	size_t done = 0, part, span;
@@ -98,7 +98,7 @@ static size_t rtf_copy_out(const struct ring *ring, u32 tail, size_t n, struct i
 }
 
 /*
- * Move what there is, up to what @to takes, without page faults; of records, whole ones.
+ * Move the bytes there, up to what @to takes, without page faults; of records, whole ones.
  * Sets *@stuck at one. If the RT side overwrites what is being copied, that is done again
  * with what is now the oldest, in pieces that shrink until they get through between two puts.
  */
@@ -222,7 +222,7 @@ sleep:
 
 /*
  * The usual read: of bytes that are there, in one piece, into memory that is there. Returns
- * how many it were, or 0: it is not that simple, nothing has happened.
+ * the count, or 0: the fast path does not apply, and nothing has changed.
  */
 static size_t rtf_read_short(struct rtf_file *open, char __user *to, size_t count)
 {
@@ -253,7 +253,7 @@ out:
 }
 
 /*
- * Sleep once, until there is something for a read of @count bytes or a signal. Who wakes us has
+ * Sleep once, until there is something for a read of @count bytes or a signal. The waker has
  * taken us off the queue: wait_event() would queue up anew before it looks.
  */
 static void rtf_sleep(struct rtf_file *open, size_t count)
@@ -324,7 +324,7 @@ struct rtf_progress {
 	size_t total;	/* of the call */
 };
 
-/* Copy up to @room bytes behind those in the ring, without page faults; how many it were. */
+/* Copy up to @room bytes behind those in the ring, without page faults. */
 static size_t rtf_copy_in(struct ring *ring, size_t room, struct iov_iter *from)
 {
 	size_t done = 0, part, span;
@@ -378,7 +378,7 @@ static int rtf_give(struct rtf *f, struct iov_iter *from, struct rtf_progress *p
 		goto out;
 	ring_commit(ring, keep);
 	p->done += keep;
-	/* Who is in fsync() waits for less free room now. */
+	/* A caller of fsync() waits for less free room now. */
 	if (atomic_read(&f->syncers))
 		wake_up_interruptible(&f->in.wait);
 out:

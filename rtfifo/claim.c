@@ -31,7 +31,7 @@ long rtf_claim(struct rtf_file *open, struct rtf_layout __user *to)
 	layout.size = ring_size(&f->out.ring);
 	layout.record = f->out.ring.record;
 	mutex_unlock(&f->out.lock);
-	/* Who sleeps in a read is to hear of it. */
+	/* Wake readers, so that they notice. */
 	wake_up_interruptible(&f->out.wait);
 	/* Claimed all the same: the caller, told so, can release it. */
 	return copy_to_user(to, &layout, sizeof(layout)) ? -EFAULT : 0;

@@ -44,7 +44,7 @@ static void rtf_wake_readers(struct rt_post *post)
 	struct rtf *f = container_of(post, struct rtf, out.post);
 
 	rtf_wake(f, &f->out, EPOLLIN | EPOLLRDNORM, POLL_IN);
-	/* Whoever wants signals wants one for every put; he never asks again. */
+	/* A process that wants signals gets one for every put and never re-arms. */
 	if (READ_ONCE(f->fasync))
 		rtf_want(&f->out, 1);
 }
@@ -82,7 +82,7 @@ void rtf_buf_free(struct ring_buf *buf)
 	kfree(buf);
 }
 
-/* Writes of up to so many bytes are not split; of records, one at least. */
+/* Writes of up to that many bytes are not split; of records, one at least. */
 u32 rtf_piece(u32 size, u32 record)
 {
 	u32 piece = clamp_t(u32, size / 2, 1, RTF_ATOMIC_BYTES);

@@ -183,7 +183,7 @@ u32 ring_span_used(const struct ring *r, u32 tail, u8 **at)
 	u32 off = tail & b->mask, room = b->cap - off;
 
 	*at = b->data + off;
-	/* Overwritten since the caller looked at tail: he will find out. */
+	/* Overwritten since the caller read tail: its exchange will fail. */
 	if (used > b->cap)
 		used = b->cap;
 	return used < room ? used : room;

@@ -78,7 +78,7 @@ struct rtf {
 	bool by_user;			/* made by RTF_IOC_CREATE */
 	bool loop;			/* RT code gets what RT code puts, too */
 	bool dead;			/* destroyed; set once, under handler_lock */
-	u32 piece;			/* writes of up to so many bytes are not split */
+	u32 piece;			/* writes of up to that many bytes are not split */
 	atomic_t openers;
 	atomic_t syncers;		/* processes in fsync() */
 	struct fasync_struct *fasync;
@@ -156,7 +156,7 @@ void rtf_status_exit(void);
 /*
  * Sleeping and waking
  *
- * Who sleeps on a ring first queues itself on end->wait, then says in *end->want
+ * A sleeper first queues itself on end->wait, then says in *end->want
  * at how much data (or space) it wants to be woken, then looks at the ring once
  * more. The RT end first moves its index, then looks at *end->want. With a full
  * barrier (E) between the two steps on either side, at least one of them sees the

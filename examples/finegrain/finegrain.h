@@ -10,7 +10,7 @@
  * @fifo: the number of the FIFO that it gets from
  *
  * Before the task starts. It counts until the policy is unloaded, or another task of the same
- * address is told of.
+ * address is passed.
  *
  * Context: Linux process.
  * Return: 0, -EINVAL (no task), -ENOSPC (too many tasks).

@@ -211,7 +211,7 @@ static void for_each_task(bool (*step)(RT_TASK *task))
 				;
 }
 
-/* Who waits for whom, in what order, and who inherits from whom, is by the new keys now. */
+/* The order of waiters and what owners inherit follow the new keys now. */
 static void refresh_waits(void)
 {
 	changes++;

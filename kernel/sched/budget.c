@@ -178,7 +178,7 @@ bool rq_budget_allows(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
 	RTIME grid, was = task->grid;
 
-	/* The timer, which is where the log is told of it, comes at once. */
+	/* The timer, which logs it, comes at once. */
 	if (!task->period || must_stop(task))
 		return true;
 	grid = live_grid(task, now);

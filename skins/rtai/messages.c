@@ -36,7 +36,7 @@ int rtai_mbx_init(MBX *mbx, int size)
 }
 EXPORT_SYMBOL_GPL(rtai_mbx_init);
 
-/* Who waits is refused. Context: Linux process; nobody may be in the middle of a copy. */
+/* Waiters are refused. Context: Linux process; nobody may be in the middle of a copy. */
 int rt_mbx_delete(MBX *mbx)
 {
 	if (!mbx || !mbx->memory)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from harness.ownkernel import LINUX_RACES, Kernel
 
-# A guest that waits for ever uses no CPU time: it has so many times as much of the host's.
+# A guest that waits for ever uses no CPU time: it has that many times as much of the host's.
 HALTED = 10
 BEGIN, END = "tactus-guest: begin", "tactus-guest: end"
 # Each is a reason to fail even when every test says ok.

@@ -533,7 +533,7 @@ static void budget_case_watchdog_and_owners(void)
 	CHECK(!owner->stopped);
 	sim_advance(2000);
 	CHECK(owner->stopped);
-	/* Two stops in one pass: each is told. Who has had nothing is not to blame. */
+	/* Two stops in one pass: each is reported. A task that has had nothing is not to blame. */
 	sim_reset(&core_fixed_priority);
 	sim_rq.watch_ns = 1000;
 	for (int i = 1; i < 3; i++) {

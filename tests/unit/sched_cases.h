@@ -352,7 +352,7 @@ static void trace_switch(int before, int running)
 	has_begun[running] = true;
 }
 
-/* Who runs is conform_one()'s to judge; here the oracle says what must have been noted of it. */
+/* Which task runs is conform_one()'s to judge; here the oracle says what must have been noted of it. */
 static void trace_one(const struct rt_sched_ops *ops)
 {
 	int count = 1 + sim_random(SIM_TASKS), before = SIM_LINUX;

@@ -78,7 +78,7 @@ def test_a_recording_cut_short(tmp_path: Path) -> None:
 
 
 def test_rotation(tmp_path: Path) -> None:
-    """A new file after so many bytes, between records, with a header; the oldest go."""
+    """A new file after that many bytes, between records, with a header; the oldest go."""
     args = options(tmp_path, format="csv", rotate_bytes=30, keep=3)
     output = Output(args, "daq", 8)
     for k in range(40):

@@ -184,7 +184,7 @@ static s64 written(struct snd_pcm_runtime *runtime)
 	return speaker.written;
 }
 
-/* Hand over what there is, as far as the FIFO has room. @lock held. */
+/* Hand over the bytes that are there, as far as the FIFO has room. @lock held. */
 static void send(struct snd_pcm_runtime *runtime)
 {
 	size_t size = frames_to_bytes(runtime, runtime->buffer_size);
@@ -222,7 +222,7 @@ static void feed(struct work_struct *work)
 	send(runtime);
 	periods = div_u64(sounded(), frames_to_bytes(runtime, runtime->period_size));
 	/*
-	 * At the end of what there is ALSA looks whether that is the end of a drain, or an
+	 * At the end of the data ALSA looks whether that is the end of a drain, or an
 	 * underrun.
 	 */
 	tell = periods != speaker.elapsed || speaker.sounded == speaker.sent;
@@ -252,7 +252,7 @@ static const struct snd_pcm_hardware hardware = {
 };
 
 /*
- * Who plays on the node is told of here, where programs expect it; prepare may still find another.
+ * A program that plays on the node already is reported here; prepare may still find another.
  */
 static int speaker_open(struct snd_pcm_substream *substream)
 {

@@ -8,7 +8,7 @@
 
 static struct kobject *control_kobj, *stats_kobj;
 
-/* Have @wanted instead of what there is; with speaker_lock held, which is given back. */
+/* Replace the settings by @wanted; with speaker_lock held, which is given back. */
 static ssize_t change(const struct speaker_setup *wanted, size_t count)
 {
 	int err = memcmp(wanted, &speaker_setup, sizeof(*wanted)) ? speaker_change(wanted) : 0;

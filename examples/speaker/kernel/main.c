@@ -4,7 +4,7 @@
  * and its writers, loading and unloading. See README.md; speaker.h has the parts and the locks.
  *
  * Linux's end of the stream is in the FIFO's watch and filter. They do not overlap: there is one
- * writer, who cannot be opening or closing while he writes.
+ * writer, which cannot open or close while it writes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -2,8 +2,8 @@
 /*
  * Linux's beeper is kept off the speaker.
  *
- * The platform device "pcspkr" stands for port 0x61 and channel 2 of the timer. Who is bound to it
- * owns them: pcspkr as a rule. It is unbound while we are loaded and we are bound instead, so that
+ * The platform device "pcspkr" stands for port 0x61 and channel 2 of the timer. Its driver owns
+ * them: pcspkr as a rule. It is unbound while we are loaded and we are bound instead, so that
  * nobody else is, a pcspkr that is loaded meanwhile either; then it is given the device back. Beeps
  * are silent in between. snd_pcsp, whose driver has the same name, may be in use, and unbinding it
  * could wait for ever, so that is refused.

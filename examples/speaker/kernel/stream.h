@@ -48,7 +48,7 @@ struct intake {
 
 #define INTAKE_FULL (-100)	/* too many sounds are waiting */
 
-/* Somebody opens the FIFO; @raw: what he writes are mu-law bytes and nothing else. */
+/* Somebody opens the FIFO; @raw: the bytes are mu-law samples and nothing else. */
 void intake_open(struct intake *in, bool raw);
 
 /**

@@ -282,7 +282,7 @@ def test_a_killed_writer_disturbs_nobody(flow: tuple[list[str], list[Sound]]) ->
     frames, underruns, missed, files = told(lines, "killed")
     assert 10_000 < frames < LONG_BYTES // 2
     assert (underruns, missed, files) == (0, 0, 2)
-    # Up to where he was killed his sound is the file's, and the next one's is not touched by it.
+    # Up to where the player was killed the sound is the file's. The next one's is not touched.
     long, short, cut, after = (sound.samples for sound in played[3:7])
     heard = len(cut) - 32  # the filter rings at the end
     assert cut[:heard] == long[:heard]

@@ -28,7 +28,7 @@
 
 static struct platform_device *device;	/* a card must have one; nothing is behind it */
 static struct snd_card *card;
-/* Who reads what the loop sends; NULL: nobody. */
+/* The reader of what the loop sends, or NULL. */
 static struct snd_rawmidi_substream *reader;
 static DEFINE_SPINLOCK(from_loop);
 static DEFINE_SPINLOCK(to_loop);

@@ -26,7 +26,7 @@
 #include "port.h"
 
 #define WIRE_BYTES 2
-/* Whoever is at the far end has no queue of his own. */
+/* The far end has no queue of its own. */
 #define FAR_BYTES 16
 
 struct wire_line {

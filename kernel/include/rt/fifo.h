@@ -3,7 +3,7 @@
  * RT-FIFOs: bytes between RT code and Linux processes (thesis, 3.5 and A.2).
  *
  * Each number is a pair of one-way rings: what Linux writes to /dev/rtfN the RT
- * side gets, what the RT side puts Linux reads. Nobody reads back what he wrote.
+ * side gets, what the RT side puts Linux reads. No side reads back what it wrote.
  *
  * The RT side (put, get) never waits for Linux, not even for a process that was
  * interrupted in the middle of a read, a write, or rtf_resize(). A transfer keeps
@@ -185,7 +185,7 @@ int rtf_set_filter(unsigned int fifo,
  *	open() fails with a negative result; and with RTF_CLOSED once for each opening that it
  *	let pass, behind all that was written by it. One call at a time per FIFO, and none while
  *	its handler runs; it may sleep, and should not for long. It replaces the watch there was,
- *	and is not told of the closing of what that one was told of. NULL is none.
+ *	and does not see the closing of files whose opening that one saw. NULL is none.
  *
  * Who opens for reading only is not told of. On return the watch there was is not running any
  * more. A watch whose module is unloaded is forgotten.

@@ -240,7 +240,7 @@ int rtai_mbx_receive(MBX *mbx, void *msg, int size, RTIME until, int how);
 #define rt_mbx_receive_timed(mbx, msg, size, delay) \
 	rtai_mbx_receive(mbx, msg, size, rt_get_time() + (delay), 0)
 
-/* Messages of one word, task to task. Who waits is served in the order of arrival. */
+/* Messages of one word, task to task. Waiters are served in order of arrival. */
 
 struct rtai_task *rt_send(struct rtai_task *task, unsigned long msg);
 struct rtai_task *rt_rpc(struct rtai_task *task, unsigned long msg, void *reply);
@@ -248,7 +248,7 @@ struct rtai_task *rtai_receive(struct rtai_task *task, void *msg);
 struct rtai_task *rt_return(struct rtai_task *task, unsigned long reply);
 #define rt_receive(task, msg) rtai_receive(task, msg)
 
-/* FIFOs: rtf_get() gets what there is, rtf_put() puts what fits. */
+/* FIFOs: rtf_get() may get fewer bytes, rtf_put() may put fewer. */
 
 int rtai_rtf_create(struct module *owner, unsigned int fifo, int size);
 int rtai_rtf_put(unsigned int fifo, const void *buf, int count);

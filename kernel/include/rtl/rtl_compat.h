@@ -385,7 +385,7 @@ static inline int sem_trywait(sem_t *sem)
 	return error == -ETIMEDOUT ? -EAGAIN : error;
 }
 
-/* FIFOs. rtf_get() gets what there is, 0 if nothing; RT code gets what RT code puts, too. */
+/* FIFOs. rtf_get() may get fewer bytes, or 0; RT code gets what RT code puts, too. */
 
 int rtl_rtf_create(struct module *owner, unsigned int fifo, int size);
 int rtl_rtf_destroy(unsigned int fifo);

@@ -92,7 +92,7 @@ def test_whose_race_it_is(title: str, ours: bool) -> None:
 
 @pytest.mark.slow
 def test_the_debug_kernel_complains(vm: Vm) -> None:
-    """The control: each fault made on purpose is told of. Lockdep's comes first, since KASAN's
+    """The control: each injected fault is reported. Lockdep's comes first, since KASAN's
     switches it off."""
     have("debug")
     done = vm("for what in order sleep shift beyond leak; do modprobe trouble what=$what; "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Do nothing for so many seconds, without halting: awake SECONDS.
+ * Do nothing for that many seconds, without halting: awake SECONDS.
  *
  * For measurements of an idle guest. QEMU does not wake a halted CPU at the right instruction
  * every time when virtual time jumps over idle time (some 600 ns late now and then,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Does Linux's clock go as the machine's does? For so many seconds it looks in bursts, five a
+ * Does Linux's clock go as the machine's does? For that many seconds it looks in bursts, five a
  * second, at Linux's clocks and at the ACPI timer, which the emulator drives and Linux does not
  * use, and prints
  *

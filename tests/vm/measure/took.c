@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How many instructions does a job take? Runs a command so many times, one after the other, and
+ * How many instructions does a job take? Runs a command that many times, one after the other, and
  * prints
  *
  *	took: ns=N idle_ns=N

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Do Linux's clocks and timers keep their promises? Runs for so many seconds and prints
+ * Do Linux's clocks and timers keep their promises? Runs for that many seconds and prints
  *
  *	clocks: reads=N sleeps=N back=N rate_ppm=X drift_us=X tick_gap_us=X sleep_late_us=X
  *

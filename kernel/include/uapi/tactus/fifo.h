@@ -45,13 +45,13 @@ struct rtf_stats {
 #define RTF_IOC_FLUSH _IO(0xEB, 2)
 
 /*
- * This open file's low-water mark: a blocking read waits for so many bytes (or as
+ * This open file's low-water mark: a blocking read waits for that many bytes (or as
  * many as were asked for, if that is less), and poll() reports POLLIN at so many. From 1, the
  * default, to the FIFO's size.
  */
 #define RTF_IOC_LOWAT _IOW(0xEB, 3, __u32)
 
-/* As rtf_set_record(): only whole records of so many bytes; needs CAP_SYS_RESOURCE. */
+/* As rtf_set_record(): only whole records of that many bytes; needs CAP_SYS_RESOURCE. */
 #define RTF_IOC_RECORD _IOW(0xEB, 4, __u32)
 
 /*

@@ -169,7 +169,7 @@ static bool above_devices(void)
 
 /*
  * Masking writes the I/O APIC's index and data ports under ioapic_lock. If the lock
- * is taken, it may be by the very code that was interrupted: then rather not.
+ * is taken, the interrupted code itself may hold it: then the line stays unmasked.
  */
 static struct irq_desc *mask_line(unsigned int vector)
 {

@@ -5,7 +5,8 @@
  * see, or a CPU sleeps with its log full.
  *
  * A soft cli stays one store. What is needed is noted where an interrupt is logged because
- * Linux is stalled: when the oldest that waits came, and what it interrupted. Who looks:
+ * Linux is stalled: when the oldest that waits came, and what it interrupted. The log is
+ * looked at by
  *
  *   the CPU itself, at each RT interrupt that hits Linux. A tick that Linux does not answer
  *   is followed by a shot a second later, see pl_oneshot_due(), so there is one. Linux, once a

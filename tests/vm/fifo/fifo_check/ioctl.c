@@ -128,7 +128,7 @@ static void poll_50(int fd)
 	CHECK_EQ(poll(&poll_fd, 1, 5000), 1);
 }
 
-/* Who sleeps for more than the FIFO can hold from now on is content with a full one. */
+/* A sleeper that wants more than the FIFO can hold from now on is content with a full one. */
 static void shrink_while(void (*sleep)(int fd))
 {
 	uint32_t lowat = 80, size = 50;

@@ -213,7 +213,7 @@ static void pause_for_ever(int fd)
 		pause();
 }
 
-/* Who opens for writing is told of, once, however many use it; and can be refused. */
+/* An opening for writing is reported once, however many use it; and can be refused. */
 static void test_watch(void)
 {
 	int before, fd, copy;

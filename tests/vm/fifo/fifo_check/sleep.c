@@ -46,7 +46,7 @@ static void test_blocking_write(void)
 	}
 }
 
-/* Who waits for little must not wait for as much as another one. */
+/* A waiter for little must not wait for as much as another one. */
 static void test_two_writers(void)
 {
 	pid_t large, small;

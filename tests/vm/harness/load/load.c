@@ -2,7 +2,7 @@
 /*
  * The one load under which Tactus is measured: fork and exec, pipes, compression, a
  * disk in RAM, serial interrupts and, when asked for, sections of 20 ms with
- * interrupts off (hog.ko). Runs as root in the guest for so many seconds of its time
+ * interrupts off (hog.ko). Runs as root in the guest for that many seconds of its time
  * and prints one line of what was done:
  *
  *	load: seconds=3.001 forks=830 mb=61.2 irqs=4711 ...

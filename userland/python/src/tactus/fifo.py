@@ -192,7 +192,7 @@ class Fifo:
         fcntl.ioctl(self.fileno(), _IOC_RESIZE, _U32.pack(size))
 
     def set_record(self, size: int) -> None:
-        """Only whole records of so many bytes from now on; 0: bytes. Needs CAP_SYS_RESOURCE."""
+        """Only whole records of that many bytes from now on; 0: bytes. Needs CAP_SYS_RESOURCE."""
         fcntl.ioctl(self.fileno(), _IOC_RECORD, _U32.pack(size))
 
     def set_lowat(self, count: int) -> None:
@@ -215,7 +215,7 @@ class Fifo:
 class Reader:
     """The FIFO's memory, read where it lies; a context manager, and iterable by batches.
 
-    view() gives what there is; it stays valid until consume() or close(). A FIFO whose RT side
+    view() gives the readable bytes; it stays valid until consume() or close(). A FIFO whose RT side
     overwrites may do so under the reader: then intact() is False and consume() raises Overwritten.
     """
 

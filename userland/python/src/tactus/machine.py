@@ -104,7 +104,7 @@ class Machine:
             return subprocess.CompletedProcess(command, 127, "", f"{command[0]}: not found")
 
     def openers(self, prefix: str) -> list[str]:
-        """Who has a file below /dev that begins with @prefix open: "cat (pid 12)"."""
+        """The process that has a file below /dev that begins with @prefix open: "cat (pid 12)"."""
         found = []
         for process in sorted(self.path("/proc").glob("[0-9]*")):
             try:

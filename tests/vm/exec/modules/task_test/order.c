@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who runs first. */
+/* The order in which tasks run. */
 #include "task_test.h"
 
 void starter(int data)

@@ -31,7 +31,7 @@
  *	inside				what get counted; that slow is over; what the changes that were
  *					tried are, see changes_refused()
  *	filtered			bytes that the filter saw and let pass; resets the count
- *	watched				100 * openings + closings that the watch was told of; resets
+ *	watched				100 * openings + closings that the watch saw; resets
  *					the count
  *	rtdata / rtspace		calls of the RT handler so far; resets the count
  *	rtwrong				those that were not made out-of-band
@@ -39,7 +39,7 @@
  *	overstream FIFO CHUNK PERIOD_US TOTAL	the same with rtf_put_overwrite
  *	in FIFO CHUNK PERIOD_US TOTAL	an RT timer gets and checks such a stream
  *	streamed			bytes so far; -1 if one was wrong
- *	long FIFO BYTES			one put of so many bytes, in an RT timer's function, in 30 ms
+ *	long FIFO BYTES			one put of that many bytes, in an RT timer's function, in 30 ms
  *	inlong				is it going on?
  *	stop				end the stream
  *

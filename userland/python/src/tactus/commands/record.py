@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fields", type=Fields.parse, metavar="LIST",
                         help="what a record is made of, as in time_ns:u8,mv:8i2")
     parser.add_argument("--rotate-bytes", type=int, default=0, metavar="N",
-                        help="begin a new file when one has so many bytes")
+                        help="begin a new file when one has that many bytes")
     parser.add_argument("--keep", type=int, default=0, metavar="N",
                         help="delete all but the newest N files of a FIFO")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long")
@@ -154,7 +154,7 @@ class Source:
             self._output.mark(LOSS, 1, lost)
 
     def read(self) -> None:
-        """Take what there is; at the end of the FIFO, let go of it."""
+        """Take the bytes there; at the end of the FIFO, let go of it."""
         assert self.fifo and self._output
         try:
             data = self.fifo.read(CHUNK_BYTES)

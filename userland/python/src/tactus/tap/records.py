@@ -17,7 +17,7 @@ MAGIC = 0x31504154
 NO_SOURCE = 0xFFFFFFFF
 FLAG_IN, FLAG_OUT = 1, 2
 
-# The record as `tactus record` and `tactus scope` are told of it.
+# The record as `tactus record` and `tactus scope` get it.
 FIELDS = Fields.parse(
     "sequence:u4,source:u4,scheduled_ns:i8,actual_ns:i8,wire_ns:i8,value:i8,trial:u4,param:u2,"
     "index:u2,class:u1,flags:u1,bytes:u1,msg:3u1,reserved:u2,reserved2:u8")
