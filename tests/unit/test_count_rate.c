@@ -17,8 +17,11 @@ static u64 mean(unsigned int odd, s64 off)
 {
 	u64 rates[STRETCHES], rate = pl_rate(62500, 1000000);
 
-	for (unsigned int i = 0; i < STRETCHES; i++)
-		rates[i * 7 % STRETCHES] = i >= odd ? rate : rate + (i % 2 ? 1 : -1) * off * (s64)rate / 4096;
+	for (unsigned int i = 0; i < STRETCHES; i++) {
+		s64 error = i < odd ? (i % 2 ? 1 : -1) * off * (s64)rate / 4096 : 0;
+
+		rates[i * 7 % STRETCHES] = rate + error;
+	}
 	return pl_rate_mean(rates, STRETCHES);
 }
 
