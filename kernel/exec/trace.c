@@ -134,7 +134,7 @@ ssize_t rt_events_read(char *buf, loff_t offset, size_t count)
 			one_word(arg);
 			snprintf(text, sizeof(text), "%4d %20llu %-8s %-15s %-48s\n", i, event.when,
 				 kinds[event.kind], name, arg);
-			/* Who asks for less than a line gets the rest of it by the next read. */
+			/* A reader with less room than a line gets the rest by its next read. */
 			part = min_t(size_t, RT_EVENT_LINE - skip, count - done);
 			memcpy(buf + done, text + skip, part);
 			done += part;
