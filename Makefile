@@ -239,6 +239,7 @@ figures:
 
 # The measurements of 10 virtual seconds each; `make demo` has the short ones.
 bench-long: setup-test
+	@tools/setup bench
 	@tests/vm/measure/run all --long
 
 clean:
