@@ -668,7 +668,7 @@ static void compute(long turns)
 		;
 }
 
-/* Who wants the lock of the least urgent task, and who the CPU meanwhile. */
+/* The task that wants the lock of the least urgent one, and the task that wants the CPU meanwhile. */
 static struct {
 	int lock;
 	bool mutex;
