@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What character devices must know of the kernel's version; used by rtfifo. */
+/* What character devices must know of the kernel's version; used by rtfifo and rtshm. */
 #ifndef _COMPAT_CHARDEV_H
 #define _COMPAT_CHARDEV_H
 
@@ -10,6 +10,13 @@
 #define compat_devnode_device const struct device
 #else
 #define compat_devnode_device struct device
+#endif
+
+/* 6.3: so does that of a device's type. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define compat_type_devnode_device const struct device
+#else
+#define compat_type_devnode_device struct device
 #endif
 
 /* 6.5: splicing from a file that has no page cache got a name of its own. */

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 from pathlib import Path
@@ -13,9 +14,11 @@ from . import TOP
 BUILD = TOP / "build" / "host"
 HEADERS = TOP / "kernel" / "include"
 LIBTACTUS = TOP / "userland" / "libtactus"
+# What makes a program need a part of libtactus.
+PARTS = {"rt": "tactus/rt", "shm": "tactus/shm|mbuff|rtai_shm"}
 FOLDERS = ("tests/vm/*", "examples/*", "examples/*/tests", "tools")
 COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}",
-           f"-I{LIBTACTUS}"]
+           f"-I{LIBTACTUS}", f"-I{TOP / 'userland' / 'skins'}"]
 
 
 def source(name: str) -> Path:
@@ -31,9 +34,9 @@ def build(name: str) -> Path:
     """The program made of NAME.c or of the C files in the folder NAME, compiled if stale."""
     origin = source(name)
     inputs = sorted(origin.iterdir()) if origin.is_dir() else [origin]
-    if any("<tactus/rt.h>" in path.read_text(encoding="utf-8") for path in inputs
-           if path.suffix == ".c"):
-        inputs = [*inputs, LIBTACTUS / "rt.c"]
+    texts = "".join(path.read_text(encoding="utf-8") for path in inputs if path.suffix == ".c")
+    inputs = [*inputs, *(LIBTACTUS / f"{part}.c" for part, headers in PARTS.items()
+                         if re.search(f"#include <({headers}).h>", texts))]
     program = BUILD / name
     newest = max(path.stat().st_mtime for path in inputs)
     if program.exists() and program.stat().st_mtime >= newest:
