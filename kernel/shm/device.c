@@ -302,4 +302,5 @@ static void __exit rtshm_exit(void)
 module_init(rtshm_init);
 module_exit(rtshm_exit);
 MODULE_LICENSE("GPL");
+MODULE_VERSION(TACTUS_VERSION);
 MODULE_DESCRIPTION("Tactus: memory that RT code and processes share");

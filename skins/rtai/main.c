@@ -138,32 +138,16 @@ void irqs_free(const struct module *mod)
 /* Names. */
 
 #define NAMES 256
-#define LETTERS 39
+#define LETTERS 39	/* of <uapi/tactus/rtai.h> */
 
 static struct named {
 	unsigned long name;
 	void *object;
 } names[NAMES];
 
-static int digit_of(char c)
-{
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 1;
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A' + 1;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 27;
-	return c == '_' ? 37 : 38;
-}
-
 unsigned long nam2num(const char *name)
 {
-	unsigned long num = 0;
-	int i;
-
-	for (i = 0; i < 6; i++)
-		num = num * LETTERS + (name && *name ? digit_of(*name++) : 0);
-	return num;
+	return rtai_nam2num(name);
 }
 EXPORT_SYMBOL_GPL(nam2num);
 
@@ -249,6 +233,7 @@ static int on_module(struct notifier_block *block, unsigned long state, void *mo
 	if (state == MODULE_STATE_GOING) {
 		irqs_free(mod);
 		names_forget(mod);
+		tasklets_forget(mod);
 	}
 	return NOTIFY_DONE;
 }
@@ -265,6 +250,7 @@ static void __exit rtai_compat_exit(void)
 {
 	unregister_module_notifier(&notifier);
 	irqs_free(NULL);
+	tasklets_forget(NULL);
 }
 module_exit(rtai_compat_exit);
 

@@ -14,6 +14,7 @@
 #undef rt_sem_wait
 #undef rt_sem_wait_until
 #undef rt_mbx_init
+#undef rt_shm_alloc
 #undef rtf_put
 #undef rtf_get
 
@@ -22,5 +23,8 @@ void irqs_free(const struct module *mod);
 
 /** names_forget - forget the names of objects in @mod; NULL: all. Linux process. */
 void names_forget(const struct module *mod);
+
+/** tasklets_forget - forget the tasklets of @mod; NULL: all. Linux process. */
+void tasklets_forget(const struct module *mod);
 
 #endif

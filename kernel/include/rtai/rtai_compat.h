@@ -23,6 +23,8 @@
 #include <rt/sync.h>
 #include <rt/task.h>
 #include <rt/time.h>
+#include <rt/timer.h>
+#include <uapi/tactus/rtai.h>
 
 #define RT_TIME_END RT_NO_DEADLINE
 #define RT_SCHED_HIGHEST_PRIORITY 0
@@ -154,9 +156,16 @@ static inline RTIME start_rt_timer(long period)
 #define rt_set_oneshot_mode() do { } while (0)
 #define rt_set_periodic_mode() do { } while (0)
 #define rt_is_hard_timer_running() 1
+#define rt_free_timers() do { } while (0)
+#define rt_free_timer() do { } while (0)
 #define rt_linux_use_fpu(flag) do { } while (0)
 #define rt_preempt_always(flag) do { } while (0)
 #define rt_set_sched_policy(task, policy, quantum) do { } while (0)
+/* A task whose code faults is ended, and the log says why: no handler is called. */
+#define RTAI_NR_TRAPS 32
+typedef int (*RT_TRAP_HANDLER)(int vector, int signo, struct pt_regs *regs, void *dummy);
+#define rt_set_task_trap_handler(task, vector, handler) \
+	((void)(task), (void)(vector), (void)(handler), (RT_TRAP_HANDLER)NULL)
 #define rt_task_signal_handler(task, fn) ((void)(task), (void)(fn), 0)
 #define nano2count(ns) ((RTIME)(ns))
 #define count2nano(count) ((RTIME)(count))
@@ -239,6 +248,94 @@ int rtai_mbx_receive(MBX *mbx, void *msg, int size, RTIME until, int how);
 #define rt_mbx_receive_if(mbx, msg, size) rtai_mbx_receive(mbx, msg, size, 0, RTAI_MBX_IF)
 #define rt_mbx_receive_timed(mbx, msg, size, delay) \
 	rtai_mbx_receive(mbx, msg, size, rt_get_time() + (delay), 0)
+
+/* Typed mailboxes: whole messages. The result is how many bytes were not moved. */
+
+typedef struct rt_typed_mailbox {
+	char *memory;
+	int size, first, used, lock;
+	struct rt_sem space, data;
+	atomic_t want_space, want_data;
+} TBX;
+
+int rt_tbx_init(TBX *tbx, int size, int flags);
+int rt_tbx_delete(TBX *tbx);
+/* @until 0: at once, or not at all. A message longer than the box: -EMSGSIZE. */
+int rtai_tbx_send(TBX *tbx, const void *msg, int size, RTIME until, int urgent);
+/* What does not fit into @size is lost. */
+int rtai_tbx_receive(TBX *tbx, void *msg, int size, RTIME until);
+int rt_tbx_broadcast(TBX *tbx, const void *msg, int size);
+
+#define rt_tbx_send(tbx, msg, size) rtai_tbx_send(tbx, msg, size, RT_NO_DEADLINE, 0)
+#define rt_tbx_send_if(tbx, msg, size) rtai_tbx_send(tbx, msg, size, 0, 0)
+#define rt_tbx_send_until(tbx, msg, size, until) rtai_tbx_send(tbx, msg, size, until, 0)
+#define rt_tbx_send_timed(tbx, msg, size, delay) \
+	rtai_tbx_send(tbx, msg, size, rt_get_time() + (delay), 0)
+#define rt_tbx_urgent(tbx, msg, size) rtai_tbx_send(tbx, msg, size, RT_NO_DEADLINE, 1)
+#define rt_tbx_urgent_if(tbx, msg, size) rtai_tbx_send(tbx, msg, size, 0, 1)
+#define rt_tbx_urgent_until(tbx, msg, size, until) rtai_tbx_send(tbx, msg, size, until, 1)
+#define rt_tbx_urgent_timed(tbx, msg, size, delay) \
+	rtai_tbx_send(tbx, msg, size, rt_get_time() + (delay), 1)
+#define rt_tbx_receive(tbx, msg, size) rtai_tbx_receive(tbx, msg, size, RT_NO_DEADLINE)
+#define rt_tbx_receive_if(tbx, msg, size) rtai_tbx_receive(tbx, msg, size, 0)
+#define rt_tbx_receive_until(tbx, msg, size, until) rtai_tbx_receive(tbx, msg, size, until)
+#define rt_tbx_receive_timed(tbx, msg, size, delay) \
+	rtai_tbx_receive(tbx, msg, size, rt_get_time() + (delay))
+#define rt_tbx_broadcast_if(tbx, msg, size) rt_tbx_broadcast(tbx, msg, size)
+
+/* Tasklets and timers, of modules. Zero one before its first use. */
+
+struct rt_tasklet_struct {
+	struct rt_timer timer;
+	struct list_head all;
+	int priority, overrun;
+	RTIME firing_time, period;
+	void (*handler)(unsigned long data);
+	unsigned long data, id;
+};
+
+int rt_insert_timer(struct rt_tasklet_struct *timer, int priority, RTIME firing_time, RTIME period,
+		    void (*handler)(unsigned long data), unsigned long data, int pid);
+void rt_remove_timer(struct rt_tasklet_struct *timer);
+void rt_set_timer_firing_time(struct rt_tasklet_struct *timer, RTIME firing_time);
+void rt_set_timer_period(struct rt_tasklet_struct *timer, RTIME period);
+void rt_get_timer_times(struct rt_tasklet_struct *timer, RTIME times[]);
+int rt_insert_tasklet(struct rt_tasklet_struct *tasklet, int priority,
+		      void (*handler)(unsigned long data), unsigned long data, unsigned long id,
+		      int pid);
+void rt_remove_tasklet(struct rt_tasklet_struct *tasklet);
+struct rt_tasklet_struct *rt_find_tasklet_by_id(unsigned long id);
+int rt_exec_tasklet(struct rt_tasklet_struct *tasklet);
+
+#define rt_get_timer_overrun(timer) ((RTIME)(timer)->overrun)
+#define rt_set_timer_priority(timer, prio) ((void)((timer)->priority = (prio)))
+#define rt_set_tasklet_priority(tasklet, prio) ((void)((tasklet)->priority = (prio)))
+#define rt_set_tasklet_handler(tasklet, fn) ((tasklet)->handler = (fn), 0)
+#define rt_set_tasklet_data(tasklet, word) ((void)((tasklet)->data = (word)))
+#define rt_fast_set_tasklet_handler(tasklet, fn) ((void)((tasklet)->handler = (fn)))
+#define rt_fast_set_tasklet_data(tasklet, word) ((void)((tasklet)->data = (word)))
+#define rt_set_timer_handler(timer, fn) rt_set_tasklet_handler(timer, fn)
+#define rt_set_timer_data(timer, word) rt_set_tasklet_data(timer, word)
+#define rt_fast_set_timer_handler(timer, fn) rt_fast_set_tasklet_handler(timer, fn)
+#define rt_fast_set_timer_data(timer, word) rt_fast_set_tasklet_data(timer, word)
+#define rt_fast_set_timer_period(timer, ns) rt_set_timer_period(timer, ns)
+#define rt_tasklet_use_fpu(tasklet, flag) ((void)(tasklet), (void)(flag))
+
+/* Memory that processes share, by a number: rtai_shm.h there. Linux process; NULL if not. */
+
+#define USE_VMALLOC 0
+#define USE_GFP_KERNEL 1
+#define USE_GFP_ATOMIC 2
+#define USE_GFP_DMA 3
+
+void *rtai_shm_alloc(struct module *owner, unsigned long name, int size);
+/* 1: done, 0: this module does not have it. */
+int rtai_shm_free(struct module *owner, unsigned long name);
+
+#define rt_shm_alloc(name, size, kind) rtai_shm_alloc(THIS_MODULE, name, size)
+#define rt_shm_free(name) rtai_shm_free(THIS_MODULE, name)
+#define rtai_kmalloc(name, size) rtai_shm_alloc(THIS_MODULE, name, size)
+#define rtai_kfree(name) ((void)rtai_shm_free(THIS_MODULE, name))
 
 /* Messages of one word, task to task. Waiters are served in order of arrival. */
 

@@ -476,13 +476,12 @@ static inline void rtl_spin_unlock(rtl_spinlock_t *lock)
 #define conpr(text) rt_printk("%s", text)
 #define conprn(number) rt_printk("%d ", (int)(number))
 
-/* Shared memory with processes: not there yet; the name is taken so that the error is clear. */
-static inline void *mbuff_alloc(const char *name, int size)
-{
-	rt_printk("rtl_compat: mbuff_alloc(\"%s\"): shared memory is not supported\n", name);
-	return NULL;
-}
-
-#define mbuff_free(name, memory) ((void)(memory))
+/* Memory that processes share by a name: mbuff.h there. Linux process; NULL if not. */
+void *rtl_mbuff(struct module *owner, const char *name, int size, bool make);
+void rtl_mbuff_free(struct module *owner, void *memory);
+#define mbuff_alloc(name, size) rtl_mbuff(THIS_MODULE, name, size, true)
+#define mbuff_attach(name, size) rtl_mbuff(THIS_MODULE, name, size, false)
+#define mbuff_free(name, memory) ((void)(name), rtl_mbuff_free(THIS_MODULE, memory))
+#define mbuff_detach(name, memory) mbuff_free(name, memory)
 
 #endif
