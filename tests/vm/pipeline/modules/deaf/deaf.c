@@ -35,13 +35,16 @@ static struct task_struct *thread;
 static struct rt_timer timer;
 static struct hrtimer linux_timer;
 static RT_TASK task;
+static bool spin = true;
 static bool come;	/* Linux's interrupt */
 
 /* To be found by name in the log. */
 static noinline void deaf_spin(void)
 {
+	asm volatile("cli" : : : "memory");
 	/* No pause: an emulator would go round by its main loop each time. */
-	asm volatile("cli; 1: jmp 1b" : : : "memory");
+	while (READ_ONCE(spin))
+		;
 }
 
 static void spin_in_timer(struct rt_timer *unused)
