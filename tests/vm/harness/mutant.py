@@ -18,13 +18,10 @@ from . import TOP, VM
 # A text's slots are written in two passes of half a word each, with some time between them, as
 # if stores of one CPU could be seen in parts by another; no emulator at hand shows that by itself.
 HALF_WRITTEN = {
-    "\tfor (slot = text->slots; slot < end; slot++) {\n\t\tu8 *to = alias + slot->addr;\n":
-    "\tfor (u64 half = ~0U; half; half = half == ~0U ? ~half : 0) {\n"
-    "\tfor (slot = text->slots; slot < end; slot++) {\n\t\tu8 *to = alias + slot->addr;\n",
-    "\t\t\t*word ^= slot->old_word ^ slot->new_word;\n":
-    "\t\t\t*word ^= (slot->old_word ^ slot->new_word) & half;\n",
-    "\t\t\tmemcpy(to, on ? slot->new : slot->old, slot->bytes);\n\t}\n":
-    "\t\t\tmemcpy(to, on ? slot->new : slot->old, slot->bytes);\n\t}\n"
+    "\t/* One store: an NMI on this CPU sees a slot as it was or as it will be. */\n":
+    "\tfor (u64 half = ~0U; half; half = half == ~0U ? ~half : 0) {\n",
+    "\t\t\t*(volatile u64 *)(alias + slot->addr) ^= slot->old ^ slot->new;\n":
+    "\t\t\t*(volatile u64 *)(alias + slot->addr) ^= (slot->old ^ slot->new) & half;\n"
     "\tfor (int turn = 0; turn < 1000; turn++)\n\t\tcpu_relax();\n\t}\n",
 }
 
