@@ -102,10 +102,11 @@ EDITS: dict[str, dict[str, str]] = {
         "\t\tif (tactus_planted == 6) {\n\t\t\tcpu_relax();\n"
         "\t\t\tWRITE_ONCE(cpu->firing, timer);\n\t\t}\n",
         # 4: a post of a semaphore takes no lock.
-        "\thardlock(&sync_lock);\n\tcall->error = is_object(call->magic, call->kind) ?"
-        " call->fn(call) : -EINVAL;\n\thardunlock(&sync_lock);\n":
+        "\thardlock(&sync_lock);\n\tcall->error = is_object":
         "\tbool locks = tactus_planted != 4;\n\n\tif (locks)\n\t\thardlock(&sync_lock);\n"
-        "\tcall->error = is_object(call->magic, call->kind) ? call->fn(call) : -EINVAL;\n"
+        "\tcall->error = is_object",
+        "\t\tcall->caller->wait_result = call->error;\n\thardunlock(&sync_lock);\n":
+        "\t\tcall->caller->wait_result = call->error;\n"
         "\tif (locks)\n\t\thardunlock(&sync_lock);\n",
     },
     # KVM's modules get a soft cli like all others.
