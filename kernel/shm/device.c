@@ -220,8 +220,9 @@ static ssize_t shm_read(struct file *file, struct kobject *kobj, compat_bin_attr
 
 		list_for_each(hold, &s->holds)
 			holds++;
-		used += scnprintf(text + used, room - used, "%s\t%zu\t%03o\t%u\t%u\t%u\t%u\n", s->name,
-				  s->bytes, s->mode, from_kuid_munged(&init_user_ns, s->uid),
+		used += scnprintf(text + used, room - used, "%s\t%zu\t%03o\t%u\t%u\t%u\t%u\n",
+				  s->name, s->bytes, s->mode,
+				  from_kuid_munged(&init_user_ns, s->uid),
 				  from_kgid_munged(&init_user_ns, s->gid), holds, s->files);
 	}
 	mutex_unlock(&shm_mutex);

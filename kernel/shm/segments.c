@@ -9,7 +9,7 @@
 #include <rt/context.h>
 #include "shm.h"
 
-DEFINE_MUTEX(shm_mutex);
+DEFINE_MUTEX(shm_mutex);	/* over shm_all and all segments, but what never changes of them */
 LIST_HEAD(shm_all);
 
 static DEFINE_IDR(minors);

@@ -14,7 +14,7 @@
 /* Segments at a time. */
 #define RTSHM_MOST 1024
 
-/**
+/*
  * struct shm - a segment; all but what never changes belongs to shm_mutex
  * @node: in shm_all
  * @holds: struct hold of each attachment by a module
@@ -48,7 +48,8 @@ extern unsigned long shm_max_bytes;
 /**
  * shm_new - a segment with nobody to hold it; shm_mutex held
  * @want: checked here
- * @uid, @gid: the node's
+ * @uid: the node's
+ * @gid: likewise
  * @account: charge the memory to the caller's control group
  *
  * Return: it, or ERR_PTR as rt_shm_create_for().
