@@ -15,6 +15,7 @@
 #include <linux/bug.h>
 #include <linux/extable.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/ptrace.h>
 #include <asm/trapnr.h>
 #include "pipeline/x86/resident/tactus_core.h"
@@ -31,12 +32,44 @@ extern char pl_guard_landing[];
 /* Both walk tables without a lock, as Linux does in NMI handlers. */
 static const struct exception_table_entry *(*search_tables)(unsigned long ip);
 static struct bug_entry *(*search_bugs)(unsigned long ip);
+static void (*rcu_nmi_enter)(void), (*rcu_nmi_exit)(void);
+
+/*
+ * RCU keeps the tables of modules from going, and must watch this CPU for that: it may have been
+ * idle when RT code interrupted it. So RCU gets to see an NMI.
+ */
+static void watch_begin(void)
+{
+	__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
+	rcu_nmi_enter();
+}
+
+static void watch_end(void)
+{
+	rcu_nmi_exit();
+	__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+}
+
+static bool is_mended(unsigned long ip)
+{
+	bool found;
+
+	watch_begin();
+	found = search_tables(ip);
+	watch_end();
+	return found;
+}
 
 static bool is_warning(unsigned long ip)
 {
-	const struct bug_entry *bug = search_bugs(ip);
+	const struct bug_entry *bug;
+	bool warning;
 
-	return bug && bug->flags & BUGFLAG_WARNING;
+	watch_begin();
+	bug = search_bugs(ip);
+	warning = bug && bug->flags & BUGFLAG_WARNING;
+	watch_end();
+	return warning;
 }
 
 /* Is it the end of the code that caused it? */
@@ -56,7 +89,7 @@ static bool is_final(unsigned long ip, unsigned int vector)
 	case X86_TRAP_AC:
 	case X86_TRAP_XF:
 	case X86_TRAP_CP:
-		return !search_tables(ip);
+		return !is_mended(ip);
 	case X86_TRAP_UD:
 		return !is_warning(ip);
 	case X86_TRAP_DF:
@@ -103,7 +136,11 @@ int pl_fault_find(void)
 
 	err = pl_kcall_bind(PL_KCALL_EXTABLES, pl_symbol("search_exception_tables"));
 	err = err ?: pl_kcall_bind(PL_KCALL_BUGS, pl_symbol("find_bug"));
+	err = err ?: pl_kcall_bind(PL_KCALL_NMI_ENTER, pl_symbol("ct_nmi_enter"));
+	err = err ?: pl_kcall_bind(PL_KCALL_NMI_EXIT, pl_symbol("ct_nmi_exit"));
 	search_tables = pl_kcall(PL_KCALL_EXTABLES);
 	search_bugs = pl_kcall(PL_KCALL_BUGS);
+	rcu_nmi_enter = pl_kcall(PL_KCALL_NMI_ENTER);
+	rcu_nmi_exit = pl_kcall(PL_KCALL_NMI_EXIT);
 	return err;
 }

@@ -22,7 +22,9 @@
 #define PL_KCALL_LOAD_FP	8
 #define PL_KCALL_TO_RING3	9
 #define PL_KCALL_IDLE		10
-#define PL_KCALL_GATE		11	/* one per gate */
+#define PL_KCALL_NMI_ENTER	11
+#define PL_KCALL_NMI_EXIT	12
+#define PL_KCALL_GATE		13	/* one per gate */
 #define PL_KCALL_COUNT		(PL_KCALL_GATE + PL_GATES)
 
 #ifndef __ASSEMBLY__
