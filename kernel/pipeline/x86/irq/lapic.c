@@ -101,7 +101,7 @@ static enum hrtimer_restart never(struct hrtimer *timer)
 /* As stretch(), while Linux has something to count down for: it may have stopped its tick. */
 static u64 counting_stretch(void)
 {
-	struct hrtimer timer;
+	static struct hrtimer timer;	/* one load at a time */
 	u64 found;
 
 	compat_hrtimer_setup(&timer, never, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
