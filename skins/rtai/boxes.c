@@ -37,7 +37,7 @@ int rt_tbx_init(TBX *tbx, int size, int flags)
 }
 EXPORT_SYMBOL_GPL(rt_tbx_init);
 
-/* Who waits is refused. Context: Linux process; nobody may be in the middle of a copy. */
+/* Waiting tasks are refused. Context: Linux process; nobody may be in the middle of a copy. */
 int rt_tbx_delete(TBX *tbx)
 {
 	if (!tbx || !tbx->memory)
@@ -110,7 +110,7 @@ static int take(TBX *tbx, void *msg, int room)
 
 /*
  * Whoever finds no room, or no message, is counted under the lock, so that the other side posts.
- * Who is not served in time takes itself off the count, or, if it was too late for that, the post.
+ * A task that is not served in time takes itself off the count, or takes the post if too late.
  */
 static bool wait(struct rt_sem *sem, atomic_t *waiters, RTIME until)
 {
