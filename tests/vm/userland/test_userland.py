@@ -13,7 +13,7 @@ from harness import TOP, guest_python, programs
 
 MODULES = "tactus_core tactus rtfifo fifo_test"
 SCRIPT = Path(__file__).with_name("fifo_python.py")
-CASES = re.search(r"^CASES = \[(.*)\]", SCRIPT.read_text(), re.M)[1].split(", ")
+CASES = re.search(r"^CASES = \[([^]]*)\]", SCRIPT.read_text(), re.M)[1].replace(",", " ").split()
 
 
 def installed(into: Path) -> Path:
