@@ -80,7 +80,7 @@ def test_install(tmp_path: Path) -> None:
                    check=True)
     said = subprocess.run([tmp_path / "usr/bin/tactus", "--version"], check=True, text=True,
                           capture_output=True).stdout
-    assert re.fullmatch(r"tactus \d+\.\d+\.\d+\n", said)
+    assert re.fullmatch(r"tactus \d+\.\d+\.\d+ \(modules: [\w. ]+\)\n", said)
     for page in ("man1/tactus.1", "man3/librtf.3", "man4/rtf.4", "man4/tactus.4",
                  "man8/tactus.8"):
         assert (tmp_path / "usr/share/man" / page).is_file()
