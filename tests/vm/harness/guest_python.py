@@ -6,11 +6,15 @@ The whole standard library is 60 MB, which a guest would spend seconds unpacking
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import TOP
+from .vmrun import Vm
 
 PYTHON = Path("/usr/bin/python3")  # Debian's: its library is in one known folder
 PACKAGE = TOP / "userland/python/src"
@@ -53,3 +57,22 @@ def put(into: Path, *more: str) -> dict[str | Path, str]:
                         "exec /usr/bin/python3 -m tactus \"$@\"\n")
     launcher.chmod(0o755)
     return {PYTHON.resolve(): "/usr/bin/python3", library: "/usr/lib", launcher: "/usr/bin/tactus"}
+
+
+@dataclass(frozen=True)
+class Step:
+    said: str
+    status: int
+
+
+def run_steps(vm: Vm, commands: Mapping[str, str], into: Path,
+              **options: object) -> dict[str, Step]:
+    """One boot for all @commands, by name: what each said, on both streams, and how it ended.
+
+    @into: a folder for what put() gathers; @options are the bench's.
+    """
+    script = "\n".join(f"{{ {command}; }} 2>&1\necho \"=== $?\"" for command in commands.values())
+    done = vm(script, put=put(into), timeout=600, **options)
+    parts = re.split(r"=== (\d+)\n", done.stdout)[:-1]
+    assert len(parts) == 2 * len(commands), done.stdout + done.stderr
+    return {name: Step(parts[2 * n], int(parts[2 * n + 1])) for n, name in enumerate(commands)}

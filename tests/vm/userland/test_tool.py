@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from harness import guest_python
+from harness.guest_python import Step
 
 pytestmark = pytest.mark.slow
 MODULES = "tactus_core tactus tactus_rm rtfifo rt_hello"
 
-# Each step prints what it says, then its exit status between marks.
 STEPS = {
     "nothing there": "tactus status",
     "bad parameter": "tactus load --param tactus.mode=silly",
@@ -35,21 +34,10 @@ STEPS = {
 }
 
 
-@dataclass(frozen=True)
-class Step:
-    said: str
-    status: int
-
-
 @pytest.fixture(scope="module")
 def steps(vm_module, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Step]:
-    """One boot for all steps: name -> what was said, and how it ended."""
-    put = guest_python.put(tmp_path_factory.mktemp("python"))
-    script = "\n".join(f"{command} 2>&1\necho \"=== $?\"" for command in STEPS.values())
-    done = vm_module(script, with_modules=MODULES, put=put, timeout=600)
-    parts = re.split(r"=== (\d+)\n", done.stdout)[:-1]
-    assert len(parts) == 2 * len(STEPS), done.stdout + done.stderr
-    return {name: Step(parts[2 * n], int(parts[2 * n + 1])) for n, name in enumerate(STEPS)}
+    return guest_python.run_steps(vm_module, STEPS, tmp_path_factory.mktemp("python"),
+                                  with_modules=MODULES)
 
 
 def test_before_and_after_it_is_not_loaded(steps: dict[str, Step]) -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 
 import pytest
 
 from harness import guest_python
+from harness.guest_python import Step
 
 pytestmark = pytest.mark.slow
 MODULES = "tactus_core tactus rt_latency"
 
-# Each step prints what it says, then its exit status between marks. `neighbour` turns hardware
-# interrupts off in a way that no slot catches.
+# `neighbour` turns hardware interrupts off in a way that no slot catches.
 STEPS = {
     "in time": "tactus trace record /tmp/a.json --seconds 0.05 --late-us 50 --json",
     "late": "(while ! [ -e /tmp/stop ]; do sleep 0.1; echo 1 1500 > /sys/kernel/neighbour/hard; "
@@ -34,20 +33,10 @@ STEPS = {
 }
 
 
-@dataclass(frozen=True)
-class Step:
-    said: str
-    status: int
-
-
 @pytest.fixture(scope="module")
 def steps(vm_module, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Step]:
-    put = guest_python.put(tmp_path_factory.mktemp("python"))
-    script = "\n".join(f"{{ {command}; }} 2>&1\necho \"=== $?\"" for command in STEPS.values())
-    done = vm_module(script, modules=MODULES + " neighbour", put=put, timeout=600, icount=True)
-    parts = re.split(r"=== (\d+)\n", done.stdout)[:-1]
-    assert len(parts) == 2 * len(STEPS), done.stdout + done.stderr
-    return {name: Step(parts[2 * n], int(parts[2 * n + 1])) for n, name in enumerate(STEPS)}
+    return guest_python.run_steps(vm_module, STEPS, tmp_path_factory.mktemp("python"),
+                                  modules=MODULES + " neighbour", icount=True)
 
 
 def test_in_time_it_ends_with_its_seconds(steps: dict[str, Step]) -> None:
