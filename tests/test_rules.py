@@ -188,6 +188,11 @@ def no_bug_and_no_stub(tree: Tree) -> list[str]:
         for word in re.findall(r"\b(?:TODO|FIXME|XXX)\b(?!L)", text)]
 
 
+def labels_of_errors_say_so(tree: Tree) -> list[str]:
+    """What an error jumps to is err_x; out is what both ways share."""
+    return breaches(tree, r"\bgoto (?!err_|out\b|out_|sleep\b)\w+;", ())
+
+
 RULES: list[tuple[Rule, Tree]] = [  # a rule, and a tree that breaks it
     (arrows_point_down, {"kernel/sched/queue.c": '#include "exec/cpu.h"\n',
                          "kernel/exec/cpu.h": ""}),
@@ -207,6 +212,7 @@ RULES: list[tuple[Rule, Tree]] = [  # a rule, and a tree that breaks it
     (every_file_names_its_licence, {"rtfifo/main.c": "int x;\n"}),
     (no_bug_and_no_stub, {"rtfifo/main.c": "BUG_ON(x);\n"}),
     (no_bug_and_no_stub, {"rtfifo/main.c": "/* TODO */\n"}),
+    (labels_of_errors_say_so, {"rtfifo/main.c": "\tgoto free;\n"}),
 ]
 
 

@@ -93,23 +93,23 @@ static int __init daq_init(void)
 	scope_fifo = make_fifo("daq_scope", 200);
 	if (scope_fifo < 0) {
 		err = scope_fifo;
-		goto destroy_record;
+		goto err_destroy_record;
 	}
 	err = rt_task_init(&daq_task, acquire, 0, 8192, 1);
 	if (err)
-		goto destroy_scope;
+		goto err_destroy_scope;
 	rt_task_set_name(&daq_task, "daq");
 	start = rt_get_time() + period;
 	err = rt_task_make_periodic(&daq_task, start, period);
 	if (err)
-		goto delete_task;
+		goto err_delete_task;
 	return 0;
 
-delete_task:
+err_delete_task:
 	rt_task_delete(&daq_task);
-destroy_scope:
+err_destroy_scope:
 	rtf_destroy(scope_fifo);
-destroy_record:
+err_destroy_record:
 	rtf_destroy(record_fifo);
 	return err;
 }

@@ -37,15 +37,15 @@ static int __init hello_init(void)
 		return err;
 	err = rt_task_init(&hello_task, hello, 0, 4096, 1);
 	if (err)
-		goto destroy_fifo;
+		goto err_destroy_fifo;
 	err = rt_task_make_periodic(&hello_task, rt_get_time(), RT_TICKS_PER_SEC / 2);
 	if (err)
-		goto delete_task;
+		goto err_delete_task;
 	return 0;
 
-delete_task:
+err_delete_task:
 	rt_task_delete(&hello_task);
-destroy_fifo:
+err_destroy_fifo:
 	rtf_destroy(fifo);
 	return err;
 }

@@ -73,7 +73,7 @@ static int rt_latency_start_task(void)
 	rt_task_set_name(&rt_latency_task, "latency");
 	err = rt_task_set_cpu(&rt_latency_task, cpu);
 	if (err)
-		goto delete_task;
+		goto err_delete_task;
 	/* Linux must not put anything between naming the first release and asking for it. */
 	local_irq_save(flags);
 	rt_latency_first();
@@ -81,10 +81,10 @@ static int rt_latency_start_task(void)
 				    latency_stats.period_ns);
 	local_irq_restore(flags);
 	if (err)
-		goto delete_task;
+		goto err_delete_task;
 	return 0;
 
-delete_task:
+err_delete_task:
 	rt_task_delete(&rt_latency_task);
 	return err;
 }

@@ -349,13 +349,13 @@ static int make_card(struct device *parent)
 		return err;
 	err = snd_pcm_new(speaker.card, "RT PC speaker", 0, 1, 0, &pcm);
 	if (err)
-		goto free;
+		goto err_free;
 	pcm->nonatomic = true;
 	strscpy(pcm->name, "RT PC speaker", sizeof(pcm->name));
 	snd_pcm_set_ops(pcm, SNDRV_PCM_STREAM_PLAYBACK, &ops);
 	err = snd_pcm_set_managed_buffer_all(pcm, SNDRV_DMA_TYPE_VMALLOC, NULL, 0, 0);
 	if (err)
-		goto free;
+		goto err_free;
 	strscpy(speaker.card->driver, "rt_speaker", sizeof(speaker.card->driver));
 	strscpy(speaker.card->shortname, "RT PC speaker", sizeof(speaker.card->shortname));
 	snprintf(speaker.card->longname, sizeof(speaker.card->longname),
@@ -363,7 +363,7 @@ static int make_card(struct device *parent)
 	err = snd_card_register(speaker.card);
 	if (!err)
 		return 0;
-free:
+err_free:
 	snd_card_free(speaker.card);
 	return err;
 }

@@ -221,28 +221,28 @@ static int __init rt_speaker_init(void)
 		return err;
 	err = stamps_create();
 	if (err)
-		goto destroy_fifo;
+		goto err_destroy_fifo;
 	err = port_take();
 	if (err)
-		goto destroy_stamps;
+		goto err_destroy_stamps;
 	mutex_lock(&speaker_lock);
 	err = player_start();
 	mutex_unlock(&speaker_lock);
 	if (err)
-		goto give_back;
+		goto err_give_back;
 	err = control_add();
 	if (err)
-		goto stop;
+		goto err_stop;
 	return 0;
 
-stop:
+err_stop:
 	player_stop();
-give_back:
+err_give_back:
 	port_give_back();
-destroy_stamps:
+err_destroy_stamps:
 	if (stamps >= 0)
 		rtf_destroy(stamps);
-destroy_fifo:
+err_destroy_fifo:
 	rtf_destroy(fifo);
 	return err;
 }

@@ -105,13 +105,13 @@ static int make_card(void)
 		return PTR_ERR(device);
 	err = snd_card_new(&device->dev, SNDRV_DEFAULT_IDX1, "tap", THIS_MODULE, 0, &card);
 	if (err)
-		goto remove_device;
+		goto err_remove_device;
 	strscpy(card->driver, "rt_tap", sizeof(card->driver));
 	strscpy(card->shortname, "Tactus tap loop", sizeof(card->shortname));
 	strscpy(card->longname, "Tactus tap loop", sizeof(card->longname));
 	err = snd_rawmidi_new(card, "tap", 0, 1, 1, &midi);
 	if (err)
-		goto free_card;
+		goto err_free_card;
 	strscpy(midi->name, "Tactus tap loop", sizeof(midi->name));
 	snd_rawmidi_set_ops(midi, SNDRV_RAWMIDI_STREAM_OUTPUT, &to_loop_ops);
 	snd_rawmidi_set_ops(midi, SNDRV_RAWMIDI_STREAM_INPUT, &from_loop_ops);
@@ -119,12 +119,12 @@ static int make_card(void)
 			   SNDRV_RAWMIDI_INFO_DUPLEX;
 	err = snd_card_register(card);
 	if (err)
-		goto free_card;
+		goto err_free_card;
 	return 0;
 
-free_card:
+err_free_card:
 	snd_card_free(card);
-remove_device:
+err_remove_device:
 	platform_device_unregister(device);
 	return err;
 }

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 		else if (option == RECORDS)
 			how.records = true;
 		else if (option == '?' || what != CHECK)
-			goto wrong;
+			goto err_usage;
 		else
 			what = option;
 	}
@@ -93,12 +93,12 @@ int main(int argc, char **argv)
 	}
 	if (what == DESCRIBE || what == REFERENCE) {
 		if (optind != argc)
-			goto wrong;
+			goto err_usage;
 		(what == DESCRIBE ? print_describe : print_reference)(stdout);
 		return 0;
 	}
 	if (optind != argc - 1 || (what == RUN && !strcmp(argv[optind], "-")))
-		goto wrong;
+		goto err_usage;
 
 	if (!read_file(argv[optind], &size))
 		return 1;
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	else if (what == RUN && dryrun(&file, &how, stdin, stdout))
 		return 1;
 	return fflush(stdout) ? 1 : 0;
-wrong:
+err_usage:
 	fputs(usage, stderr);
 	return 2;
 }

@@ -175,28 +175,28 @@ static int __init rt_tap_init(void)
 		return err;
 	err = tap_loop_prepare();
 	if (err)
-		goto destroy_fifos;
+		goto err_destroy_fifos;
 	byte_ns = setup.port->open(tap_loop_wake);
 	if (byte_ns < 0) {
 		err = byte_ns;
-		goto destroy_fifos;
+		goto err_destroy_fifos;
 	}
 	setup.byte_ns = byte_ns;
 	err = tap_loop_start(&setup);
 	if (err) {
 		pr_err("cannot start the RT task: %d\n", err);
-		goto close_port;
+		goto err_close_port;
 	}
 	err = stats_add();
 	if (err)
-		goto end_loop;
+		goto err_end_loop;
 	return 0;
 
-end_loop:
+err_end_loop:
 	tap_loop_end();
-close_port:
+err_close_port:
 	setup.port->close();
-destroy_fifos:
+err_destroy_fifos:
 	rtf_destroy(setup.commands_fifo);
 	rtf_destroy(setup.events_fifo);
 	return err;

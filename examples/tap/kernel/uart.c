@@ -226,21 +226,21 @@ static long uart_open(void (*wake)(void))
 	err = -ENODEV;
 	if (!uart_is_there()) {
 		pr_err("refused: there is no 16550 at %#x; nothing was changed\n", uart_base);
-		goto release;
+		goto err_release;
 	}
 	uart_take();
 	err = request_RTirq(uart_irq, uart_interrupt);
 	if (err) {
 		pr_err("refused: cannot have interrupt %u (%d); nothing was changed\n", uart_irq,
 		       err);
-		goto give_back;
+		goto err_give_back;
 	}
 	uart_out(UART_IER, UART_INTERRUPTS);
 	return div_u64((u64)TAP_BITS_PER_BYTE * RT_TICKS_PER_SEC * uart_divisor, uart_baud_base);
 
-give_back:
+err_give_back:
 	uart_give_back();
-release:
+err_release:
 	release_region(uart_base, UART_PORTS);
 	return err;
 }

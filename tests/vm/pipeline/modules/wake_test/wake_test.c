@@ -158,22 +158,22 @@ static int __init wake_init(void)
 	sched_set_fifo(wake_thread);
 	err = rt_task_init(&wake_task, wake_job, 0, 4096, 1);
 	if (err)
-		goto stop_thread;
+		goto err_stop_thread;
 	if (!proc_create("wake_test", 0600, NULL, &wake_ops)) {
 		err = -ENOMEM;
-		goto delete_task;
+		goto err_delete_task;
 	}
 	wake_up_process(wake_thread);
 	err = rt_task_make_periodic(&wake_task, rt_get_time(), period_us * 1000LL);
 	if (err)
-		goto remove_file;
+		goto err_remove_file;
 	return 0;
 
-remove_file:
+err_remove_file:
 	remove_proc_entry("wake_test", NULL);
-delete_task:
+err_delete_task:
 	rt_task_delete(&wake_task);
-stop_thread:
+err_stop_thread:
 	kthread_stop(wake_thread);
 	return err;
 }
