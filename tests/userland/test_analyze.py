@@ -128,5 +128,5 @@ def test_the_running_set(machine: FakeMachine, capsys: pytest.CaptureFixture[str
 
 
 def test_not_loaded(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["analyze", "--live"], machine) == 1
+    assert main(["analyze", "--live"], machine) == 3
     assert "not loaded" in capsys.readouterr().err

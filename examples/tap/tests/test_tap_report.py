@@ -135,14 +135,15 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(("words", "status", "sentence"), [
-    (["."], 2, ".: there is no such trial"),
-    (["none_such"], 2, "none_such: there is no such trial"),
+    (["."], 1, ".: there is no such trial"),
+    (["none_such"], 1, "none_such: there is no such trial"),
     (["two"], 2, "two: there are 2 trials, name one"),
     (["x.tsv"], 1, "x.tsv is not an events file of a tap trial: KeyError('trial_type')"),
     (["program"], 1, "program cannot be read: 'utf-8' codec can't decode byte 0xff"),
     (["t", "--plot", "x.gif"], 2, "x.gif ends in none of .png, .svg, .pdf"),
     (["t", "--plot", "none/x.png"], 1, "none/x.png could not be written: "),
-    (["t", "--json", "--plot", "full.svg"], 1, "full.svg could not be written: [Errno 28]")])
+    (["t", "--json", "--plot", "full.svg"], 1,
+     "full.svg could not be written: No space left on device")])
 def test_refusals(words: list[str], status: int, sentence: str, tmp_path: Path,
                   monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)

@@ -98,7 +98,7 @@ def test_a_wrong_file(text: bytes | None, sentence: str, tap: Tap, machine: Fake
 
 
 def test_a_folder_is_no_file(tap: Tap) -> None:
-    assert tap(".") == (1, "tactus: tactus-tapfile: . cannot be read: Is a directory\n")
+    assert tap(".") == (1, "tactus: . cannot be read: Is a directory\n")
     assert tap("--export", ".") == (1, "tactus: .: Is a directory\n")
 
 

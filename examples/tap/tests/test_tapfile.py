@@ -82,7 +82,7 @@ def test_the_manuals_example(manual: Path, capsys: pytest.CaptureFixture[str]) -
     right, wrong = json.loads(capsys.readouterr().out)
     assert right == {"file": str(manual), "right": True, "parameters": 8, "triggers": 3, "said": ""}
     assert (wrong["file"], wrong["right"]) == ("none", False)
-    assert wrong["said"] == "tactus-tapfile: none cannot be read: No such file or directory"
+    assert wrong["said"] == "none cannot be read: No such file or directory"
 
 
 def test_commands(manual: Path) -> None:

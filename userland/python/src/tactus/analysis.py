@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tactus import hostprogram
-from tactus.errors import ToolError
+from tactus.errors import ToolError, reason
 
 PROGRAM = "tactus-analysis"
 UNITS_NS = {"": 1, "ns": 1, "us": 1000, "ms": 10**6, "s": 10**9}
@@ -75,7 +75,7 @@ def read_toml(path: Path) -> tuple[list[Task], float]:
     try:
         content = tomllib.loads(path.read_text())
     except (OSError, UnicodeDecodeError) as problem:
-        raise ToolError(f"{path} cannot be read: {problem}") from problem
+        raise ToolError(f"{path} cannot be read: {reason(problem)}") from problem
     except tomllib.TOMLDecodeError as problem:
         raise ToolError(f"{path} is no TOML: {problem}") from problem
     share = content.pop("linux_share", 5)
@@ -120,7 +120,7 @@ def analyse(tasks: Sequence[Task], linux_share: float, until: int = 0) -> Analys
         done = subprocess.run([find_program()], input="\n".join(lines) + "\n", text=True,
                               capture_output=True, check=False)
     except OSError as problem:
-        raise ToolError(f"{PROGRAM} could not be run: {problem}") from problem
+        raise ToolError(f"{PROGRAM} could not be run: {reason(problem)}") from problem
     if done.returncode:
         raise ToolError(f"{PROGRAM} did not take the set (status {done.returncode})")
     return parse(done.stdout)

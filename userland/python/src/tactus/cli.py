@@ -12,7 +12,7 @@ from typing import Protocol, cast
 
 import tactus
 from tactus import commands
-from tactus.errors import ToolError
+from tactus.errors import ToolError, reason
 from tactus.machine import Machine
 
 VERSION_FILE = "/sys/module/tactus/version"
@@ -50,6 +50,7 @@ def build_parser(found: dict[str, Command]) -> argparse.ArgumentParser:
             name, help=command.HELP, description=command.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter)
         command.add_arguments(sub)
+        sub.set_defaults(parser=sub)
     return parser
 
 
@@ -78,7 +79,9 @@ def refuse_mismatch(command: str, machine: Machine) -> None:
 def main(argv: Sequence[str] | None = None, machine: Machine | None = None) -> int:
     found = find_commands()
     parser = build_parser(found)
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:  # with the usage of the command that does not know them
+        getattr(args, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     machine = machine or Machine()
     if args.version:
         return say_version(machine)
@@ -95,4 +98,8 @@ def main(argv: Sequence[str] | None = None, machine: Machine | None = None) -> i
         return INTERRUPTED
     except BrokenPipeError:  # `tactus status | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as problem:
+        where = f"{problem.filename}: " if problem.filename else ""
+        print(f"tactus: {where}{reason(problem)}", file=sys.stderr)
         return 1

@@ -8,3 +8,8 @@ class ToolError(Exception):
     def __init__(self, sentence: str, exit_status: int = 1) -> None:
         super().__init__(sentence)
         self.exit_status = exit_status
+
+
+def reason(problem: Exception) -> str:
+    """Why it failed, without the number and the path that an OSError's own text has."""
+    return getattr(problem, "strerror", None) or str(problem)

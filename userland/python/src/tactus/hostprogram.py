@@ -6,9 +6,12 @@ import functools
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from tactus.errors import ToolError
+
+PREFIXES = ("/usr/local", "/usr")
 
 
 @functools.cache
@@ -31,10 +34,15 @@ def find(program: str, variable: str, source: str, target: str) -> str:
     if (tree / source).exists():
         _build(tree, program, target)
         return str(tree / "build/host" / program)
-    # Beside the package, whether that is below PREFIX/share, dist-packages or a venv; else PATH.
-    beside = Path(__file__).resolve().parents[4] / "libexec/tactus" / program
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(program)
+    # Beside the package, whether that is below PREFIX/share, dist-packages or a venv; where a
+    # package or `make install-userland` puts it for all users; else PATH.
+    folders = [tree / "libexec/tactus", Path(sys.prefix) / "bin",
+               *(Path(prefix) / "libexec/tactus" for prefix in PREFIXES)]
+    places = [folder / program for folder in folders]
+    found = next((str(place) for place in places if os.access(place, os.X_OK)), None)
+    found = found or shutil.which(program)
     if not found:
-        raise ToolError(f"{program} is not installed: install the tactus package, or run "
-                        f"`make {target}` in a checkout and set {variable}")
+        raise ToolError(f"{program} is not installed. It is a compiled program, so pip has none: "
+                        f"install the Debian package tactus, or run `make {target}` in a checkout "
+                        f"and set {variable} to build/host/{program}")
     return found

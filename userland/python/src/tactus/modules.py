@@ -37,6 +37,13 @@ def unload_order(loaded: list[str]) -> list[str]:
     return [name for name in (FIFOS, *policies, EXECUTIVE) if name in loaded]
 
 
+def no_fifo(machine: Machine) -> str:
+    """Why a FIFO may not be there."""
+    if FIFOS not in machine.modules():
+        return "rtfifo is not loaded (tactus load)"
+    return "no RT code has created it yet"
+
+
 def vermagic(module: bytes) -> str | None:
     """The release a .ko was built for, from its .modinfo; None if it does not say."""
     match = re.search(rb"\0vermagic=([^\0 ]+)", module)

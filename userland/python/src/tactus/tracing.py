@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tactus.errors import ToolError
+from tactus.errors import ToolError, reason
 from tactus.machine import Machine
 from tactus.sysfs import FOLDER
 
@@ -131,7 +131,7 @@ class Ring:
         except PermissionError as problem:
             raise ToolError("tracing needs root: try sudo tactus trace") from problem
         except (OSError, ValueError) as problem:
-            raise ToolError(f"{self.events_file} cannot be read: {problem}") from problem
+            raise ToolError(f"{self.events_file} cannot be read: {reason(problem)}") from problem
 
     def clock(self) -> tuple[int, int]:
         """One moment: ns of the RT clock, ticks of the TSC."""

@@ -28,7 +28,7 @@ from pathlib import Path
 from tactus import sysfs
 from tactus.analysis import Analysis, PolicyResult, Task, analyse, duration, read_toml
 from tactus.commands.status import table
-from tactus.errors import ToolError
+from tactus.errors import ToolError, reason
 from tactus.gantt import Chart, draw
 from tactus.machine import Machine
 from tactus.sysfs import Row
@@ -59,8 +59,8 @@ def live_tasks(machine: Machine, cpu: int) -> tuple[list[Task], float]:
         rows = sysfs.parse_table((folder / "timing").read_text())
         share = float((machine.root / PARAMETERS.lstrip("/") / "linux_share").read_text())
     except OSError as problem:
-        raise ToolError(
-                f"tactus is not loaded, or says nothing of its tasks: {problem}") from problem
+        raise ToolError("tactus is not loaded, so there is no running set (tactus load)",
+                        3) from problem
     tasks = []
     for row in rows:
         period, budget = int(row["period_ns"]), int(row["budget_ns"]) or int(row["max_exec_ns"])
@@ -134,7 +134,7 @@ def write(args: argparse.Namespace, svg: str) -> None:
             subprocess.run(["rsvg-convert", "--format=png", f"--output={args.png}"], input=svg,
                            text=True, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as problem:
-        raise ToolError(f"the picture could not be written: {problem}") from problem
+        raise ToolError(f"the picture could not be written: {reason(problem)}") from problem
 
 
 def run(args: argparse.Namespace, machine: Machine) -> int:

@@ -10,9 +10,11 @@ Packages and `make install-userland` install all three.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 
+from tactus.errors import ToolError
 from tactus.machine import Machine
 
 HELP = "print the completion script of bash, zsh or fish"
@@ -28,7 +30,10 @@ FIND_POLICIES = ("echo fixed_priority; ls /lib/modules/\"$(uname -r)\"/updates /
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=sorted(SCRIPTS), help="which shell's script to print")
+    parser.add_argument("shell", nargs="?", choices=sorted(SCRIPTS),
+                        help="which shell's script to print")
+    parser.add_argument("--json", action="store_true",
+                        help="the commands and their options as one JSON object, for other shells")
 
 
 def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
@@ -169,5 +174,14 @@ SCRIPTS = {"bash": bash, "zsh": zsh, "fish": fish}
 def run(args: argparse.Namespace, machine: Machine) -> int:
     from tactus.cli import build_parser, find_commands
 
-    sys.stdout.write(SCRIPTS[args.shell](build_parser(find_commands())))
+    if bool(args.shell) == args.json:
+        raise ToolError(f"name one shell ({', '.join(sorted(SCRIPTS))}), or --json", 2)
+    parser = build_parser(find_commands())
+    if args.json:
+        print(json.dumps({name: {"help": text, "options": [
+            {"flags": list(action.option_strings), "help": first_line(action.help),
+             "value": value_kind(action)} for action in options(subparsers(parser)[name])]}
+            for name, text in sorted(summaries(parser).items())}, indent=2))
+        return 0
+    sys.stdout.write(SCRIPTS[args.shell](parser))
     return 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import json
 import os
 
 from tactus import sysfs
@@ -23,11 +24,10 @@ REASONS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    del parser  # there is nothing to choose
+    parser.add_argument("--json", action="store_true", help="one JSON object, for programs")
 
 
 def run(args: argparse.Namespace, machine: Machine) -> int:
-    del args
     path = machine.path(f"{sysfs.FOLDER}/keep")
     try:
         file = os.open(path, os.O_WRONLY)  # one that is not there is not made
@@ -38,5 +38,5 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
     except OSError as problem:
         reason = REASONS.get(problem.errno or 0, str(problem))
         raise ToolError(reason, 3 if problem.errno == errno.ENOENT else 1) from problem
-    print("kept: tactus stays on")
+    print(json.dumps({"trial": "kept"}) if args.json else "kept: tactus stays on")
     return 0

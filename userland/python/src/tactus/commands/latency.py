@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from tactus import lateness, modules
-from tactus.errors import ToolError
+from tactus.errors import ToolError, reason
 from tactus.lateness import Reading
 from tactus.machine import Machine
 
@@ -67,7 +67,7 @@ def look(machine: Machine) -> Reading:
     try:
         return lateness.read(machine.root)
     except (OSError, ValueError) as problem:
-        raise ToolError(f"{lateness.FOLDER} cannot be read: {problem}") from problem
+        raise ToolError(f"{lateness.FOLDER} cannot be read: {reason(problem)}") from problem
 
 
 HEADER = f"{'jobs':>9} {'min':>8} {'avg':>8} {'p99.9':>8} {'max':>8} | {'max ever':>9} missed  (ns)"

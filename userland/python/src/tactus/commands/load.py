@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trial", type=seconds, metavar="SECONDS",
                         help="switch off again after so long unless `tactus keep` is said")
     parser.add_argument("--json", action="store_true",
-                        help="with --dry-run: one JSON object, for programs")
+                        help="one JSON object at the end, for programs")
 
 
 def seconds(word: str) -> int:
@@ -61,8 +61,6 @@ def parse_parameters(words: list[str], order: list[str]) -> dict[str, list[str]]
 def run(args: argparse.Namespace, machine: Machine) -> int:
     order = modules.load_order(args.policy)
     parameters = parse_parameters(args.param, order)
-    if args.json and not args.dry_run:
-        raise ToolError("--json goes with --dry-run", 2)
     if args.dry_run and args.trial:
         raise ToolError("--dry-run and --trial exclude each other", 2)
     if not machine.is_root():
@@ -76,19 +74,27 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
     try:
         for name in order:
             if name in present:
-                print(f"{name}: already loaded")
+                say(args, f"{name}: already loaded")
                 if parameters[name]:
                     raise ToolError(f"{name} is loaded already: its parameters cannot be set now")
                 continue
             modules.insert(machine, name, args.dir, parameters[name])
             done.append(name)
-            print(f"{name}: loaded")
+            say(args, f"{name}: loaded")
     except ToolError:
         take_out(machine, done)
         raise
     if args.trial:
-        print(f"on trial for {args.trial} s: say `tactus keep` to go on after that")
+        say(args, f"on trial for {args.trial} s: say `tactus keep` to go on after that")
+    if args.json:
+        print(json.dumps({"loaded": done, "present": [name for name in order if name in present],
+                          "trial_s": args.trial}))
     return 0
+
+
+def say(args: argparse.Namespace, line: str) -> None:
+    if not args.json:
+        print(line)
 
 
 def dry_run(args: argparse.Namespace, machine: Machine,

@@ -9,6 +9,7 @@ unread, is counted.
 from __future__ import annotations
 
 import argparse
+import json
 import select
 import signal
 import sys
@@ -17,8 +18,9 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from tactus import modules
 from tactus.errors import ToolError
-from tactus.fifo import Fifo, Stats
+from tactus.fifo import Fifo, Stats, path_of
 from tactus.machine import Machine
 from tactus.recording import DATA, END, FRAME, LOSS, Fields, header
 
@@ -40,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep", type=int, default=0, metavar="N",
                         help="delete all but the newest N files of a FIFO")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long")
+    parser.add_argument("--json", action="store_true",
+                        help="at the end, one JSON object on standard output, for programs")
 
 
 class Output:
@@ -118,6 +122,14 @@ class Source:
         self._output: Output | None = None
         self._seen = (0, 0)
         self.bytes = self.drops = self.lost_bytes = self.ends = 0
+        self._why = ""  # it is waited for, as said last
+
+    def say_why(self, machine: Machine) -> None:
+        """Name what is waited for, and what would end it; again only when that changes."""
+        why = modules.no_fifo(machine)
+        if why != self._why:
+            print(f"tactus: waiting for {path_of(self.name)}: {why}", file=sys.stderr, flush=True)
+            self._why = why
 
     def try_open(self) -> bool:
         """Is it there?"""
@@ -126,7 +138,8 @@ class Source:
                              nonblocking=True)
         except OSError as problem:
             if isinstance(problem, PermissionError):
-                raise ToolError(f"{self.name}: {problem.strerror}") from problem
+                raise ToolError(f"{path_of(self.name)}: no permission: it takes root or the group "
+                                "tactus") from problem
             return False
         stats = self.fifo.stats()
         fields = self._args.fields
@@ -174,6 +187,10 @@ class Source:
         if self._output:
             self._output.close()
 
+    def as_dict(self) -> dict[str, object]:
+        return {"fifo": self.name, "bytes": self.bytes, "drops": self.drops,
+                "lost_bytes": self.lost_bytes, "destroyed": self.ends}
+
     def summary(self) -> str:
         return (f"{self.name}: {self.bytes} bytes, {self.drops} puts dropped, {self.lost_bytes} "
                 f"bytes overwritten, destroyed {self.ends} times")
@@ -204,6 +221,8 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
                 assert source.fifo
                 there[source.fifo.fileno()] = source
                 poll.register(source.fifo.fileno(), select.POLLIN)
+            else:
+                source.say_why(machine)
         wait_s = min(RETRY_S if len(there) < len(sources) else 1.0,
                      max(until - time.monotonic(), 0))
         for fd, _events in poll.poll(wait_s * 1000):
@@ -212,5 +231,8 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
         if source.fifo:
             source.read()  # what came since
         source.close_output()
-        print(source.summary(), file=sys.stderr)
+        if not args.json:
+            print(source.summary(), file=sys.stderr)
+    if args.json:
+        print(json.dumps({"fifos": [source.as_dict() for source in sources]}))
     return 0

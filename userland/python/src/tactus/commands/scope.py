@@ -7,6 +7,7 @@ recording. Live curves need Debian's python3-rich, pictures python3-matplotlib.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 import time
@@ -14,9 +15,9 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from tactus import curves
+from tactus import curves, modules
 from tactus.errors import ToolError
-from tactus.fifo import Fifo
+from tactus.fifo import Fifo, path_of
 from tactus.machine import Machine
 from tactus.recording import Fields, Value, open_recording
 
@@ -34,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long")
     parser.add_argument("--once", action="store_true", help="draw once, at the end")
     parser.add_argument("--png", type=Path, metavar="FILE", help="at the end, save a picture")
+    parser.add_argument("--json", action="store_true",
+                        help="draw nothing; at the end, the samples as one JSON object")
 
 
 class Scope:
@@ -128,16 +131,22 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
         try:
             with Fifo(int(args.fifo) if args.fifo.isdigit() else args.fifo, "r") as fifo:
                 frames = follow(scope, fifo, args.fields, args.seconds)
-                if args.once:
+                if args.once or args.json:
                     for _ in frames:
                         pass
                 else:
                     live(scope, frames)
+        except FileNotFoundError as problem:
+            raise ToolError(f"{path_of(args.fifo)} is not there: {modules.no_fifo(machine)}"
+                            ) from problem
         except OSError as problem:
-            raise ToolError(f"{args.fifo}: {problem.strerror}") from problem
+            raise ToolError(f"{path_of(args.fifo)}: {problem.strerror}") from problem
         except KeyboardInterrupt:
             pass
-    if args.once or args.file:
+    if args.json:
+        print(json.dumps({"columns": {name: list(values)
+                                      for name, values in scope.columns.items()}}))
+    elif args.once or args.file:
         size = shutil.get_terminal_size((80, 24))
         sys.stdout.write(scope.frame(size.columns, size.lines - 1) + "\n")
     if args.png:

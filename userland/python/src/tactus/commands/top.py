@@ -13,7 +13,7 @@ from collections import deque
 
 from tactus import sysfs
 from tactus.commands.status import table
-from tactus.errors import ToolError
+from tactus.errors import ToolError, reason
 from tactus.machine import Machine
 from tactus.sysfs import Row, Status
 
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
                 timing = sysfs.parse_table(
                     machine.path(f"{sysfs.FOLDER}/timing").read_text()) if status.tasks else []
             except (OSError, ValueError) as problem:
-                raise ToolError(f"{sysfs.FOLDER} cannot be read: {problem}") from problem
+                raise ToolError(f"{sysfs.FOLDER} cannot be read: {reason(problem)}") from problem
             if status.state == "not loaded":
                 raise ToolError("tactus is not loaded: tactus load", 3)
             now = time.monotonic()

@@ -8,6 +8,7 @@ the next boot, because a task of Linux may be asleep in its code.
 from __future__ import annotations
 
 import argparse
+import json
 
 from tactus import modules
 from tactus.errors import ToolError
@@ -17,7 +18,7 @@ HELP = "unload all of it but the resident core"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    del parser  # there is nothing to choose
+    parser.add_argument("--json", action="store_true", help="one JSON object, for programs")
 
 
 def check_unused(machine: Machine, name: str, going: list[str]) -> None:
@@ -33,17 +34,21 @@ def check_unused(machine: Machine, name: str, going: list[str]) -> None:
 
 
 def run(args: argparse.Namespace, machine: Machine) -> int:
-    del args
     order = modules.unload_order(list(machine.modules()))
     if not order:
-        print("tactus is not loaded")
+        print(json.dumps({"unloaded": [], "resident": []}) if args.json else
+              "tactus is not loaded")
         return 0
     if not machine.is_root():
         raise ToolError("unloading modules needs root: try sudo tactus unload")
     for done, name in enumerate(order):
         check_unused(machine, name, order[:done])
         modules.remove(machine, name)
-        print(f"{name}: unloaded")
-    if modules.CORE in machine.modules():
+        if not args.json:
+            print(f"{name}: unloaded")
+    resident = modules.CORE in machine.modules()
+    if args.json:
+        print(json.dumps({"unloaded": order, "resident": [modules.CORE] if resident else []}))
+    elif resident:
         print(f"{modules.CORE}: stays resident until the next boot")
     return 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tactus.errors import ToolError
+from tactus.errors import ToolError, reason
 from tactus.tap import timing
 
 STREAMS = ("metronome", "pacing")
@@ -69,8 +69,9 @@ def find_events(path: Path) -> Path:
     else:
         found = sorted(path.parent.glob(f"{path.name}_events.tsv"))
     if len(found) != 1:
-        raise ToolError(f"{path}: " + (f"there are {len(found)} trials, name one" if found
-                                       else "there is no such trial"), 2)
+        if found:
+            raise ToolError(f"{path}: there are {len(found)} trials, name one", 2)
+        raise ToolError(f"{path}: there is no such trial")
     return found[0]
 
 
@@ -94,7 +95,7 @@ def read_events(path: Path) -> Events:
                 elif kind in ANSWERS:
                     answers.append((kind, row["source"], float(row["scheduled"]), onset))
     except (OSError, UnicodeDecodeError) as problem:
-        raise ToolError(f"{path} cannot be read: {problem}") from problem
+        raise ToolError(f"{path} cannot be read: {reason(problem)}") from problem
     except (KeyError, ValueError, TypeError, csv.Error) as problem:
         raise ToolError(f"{path} is not an events file of a tap trial: {problem!r}") from problem
     return Events(sorted(taps), {name: sorted(times) for name, times in tones.items()},
@@ -240,6 +241,6 @@ def draw(reports: Sequence[Report], path: Path) -> None:
     try:
         figure.savefig(path)
     except (OSError, ValueError) as problem:
-        raise ToolError(f"{path} could not be written: {problem}") from problem
+        raise ToolError(f"{path} could not be written: {reason(problem)}") from problem
     finally:
         pyplot.close(figure)

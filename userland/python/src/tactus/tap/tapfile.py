@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tactus import hostprogram
-from tactus.errors import ToolError
+from tactus.errors import ToolError, reason
 
 PROGRAM = "tactus-tapfile"
 
@@ -49,11 +49,13 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([program, *arguments], capture_output=True, check=False,
                               stdin=subprocess.DEVNULL)
     except OSError as problem:
-        raise ToolError(f"{PROGRAM} could not be run: {problem}") from problem
+        raise ToolError(f"{PROGRAM} could not be run: {reason(problem)}") from problem
 
 
 def _text(output: bytes) -> str:
-    return output.decode(errors="backslashreplace").rstrip("\n")
+    """What the program said. Its own name is left out: the command says who speaks."""
+    lines = output.decode(errors="backslashreplace").rstrip("\n").split("\n")
+    return "\n".join(line.removeprefix(f"{PROGRAM}: ") for line in lines)
 
 
 def read(path: Path) -> TapFile:
