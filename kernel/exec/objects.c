@@ -18,6 +18,8 @@
 
 #define MTX_MAGIC 0x7461637475736d74ULL
 #define SEM_MAGIC 0x7461637475737365ULL
+#define CND_MAGIC 0x7461637475736364ULL
+#define EVT_MAGIC 0x7461637475736576ULL
 #define MBX_MAGIC 0x7461637475736d62ULL
 
 static struct hardlock sync_lock;
@@ -105,7 +107,10 @@ void rt_sync_timeout(RT_TASK *task)
 
 /* ---- calls that cannot wait: from anywhere ---- */
 
-/* @task: who calls, and may wait; NULL if nobody may. @caller: the task that calls, or NULL */
+/*
+ * @task: who calls, and may wait; NULL if nobody may. @caller: the task that calls, or NULL.
+ * @message: also what a wait for flags is for; @mtx: of a condition variable's wait
+ */
 struct call {
 	int (*fn)(struct call *call);
 	void *object;
@@ -113,6 +118,8 @@ struct call {
 	u64 kind;
 	RT_TASK *task, *caller;
 	void *message;
+	struct rt_mtx *mtx;
+	unsigned int flags;
 	int error;
 };
 
@@ -295,6 +302,163 @@ int rt_mtx_destroy(struct rt_mtx *mtx)
 	return do_call(&call);
 }
 EXPORT_SYMBOL_GPL(rt_mtx_destroy);
+
+/* ---- condition variables ---- */
+
+int rt_cnd_init(struct rt_cnd *cnd)
+{
+	if (!cnd)
+		return -EINVAL;
+	*cnd = (struct rt_cnd) { };
+	make_object(&cnd->magic, CND_MAGIC);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rt_cnd_init);
+
+static int call_cnd_wait(struct call *call)
+{
+	if (!is_object(&call->mtx->magic, MTX_MAGIC))
+		return -EINVAL;
+	return sync_cnd_wait(call->object, call->mtx, call->task);
+}
+
+int rt_cnd_wait_until(struct rt_cnd *cnd, struct rt_mtx *mtx, RTIME until)
+{
+	struct call call = CALL(cnd, CND_MAGIC, call_cnd_wait);
+	int result, err;
+
+	if (!mtx)
+		return -EINVAL;
+	call.mtx = mtx;
+	result = do_waiting_call(&call, until);
+	if (result == -EINVAL || result == -EPERM)
+		return result;
+	err = rt_mtx_lock(mtx);
+	return err ?: result;
+}
+EXPORT_SYMBOL_GPL(rt_cnd_wait_until);
+
+static int call_cnd_signal(struct call *call)
+{
+	sync_cnd_signal(call->object);
+	return 0;
+}
+
+int rt_cnd_signal(struct rt_cnd *cnd)
+{
+	struct call call = CALL(cnd, CND_MAGIC, call_cnd_signal);
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_cnd_signal);
+
+static int call_cnd_broadcast(struct call *call)
+{
+	sync_cnd_broadcast(call->object);
+	return 0;
+}
+
+int rt_cnd_broadcast(struct rt_cnd *cnd)
+{
+	struct call call = CALL(cnd, CND_MAGIC, call_cnd_broadcast);
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_cnd_broadcast);
+
+static int call_cnd_destroy(struct call *call)
+{
+	struct rt_cnd *cnd = call->object;
+
+	cnd->magic = 0;
+	sync_cnd_destroy(cnd);
+	return 0;
+}
+
+int rt_cnd_destroy(struct rt_cnd *cnd)
+{
+	struct call call = CALL(cnd, CND_MAGIC, call_cnd_destroy);
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_cnd_destroy);
+
+/* ---- events ---- */
+
+int rt_evt_init(struct rt_evt *evt, unsigned int flags)
+{
+	if (!evt)
+		return -EINVAL;
+	*evt = (struct rt_evt) { .flags = flags };
+	make_object(&evt->magic, EVT_MAGIC);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rt_evt_init);
+
+static int call_evt_wait(struct call *call)
+{
+	return sync_evt_wait(call->object, call->message, call->task);
+}
+
+int rt_evt_wait_until(struct rt_evt *evt, unsigned int flags, unsigned int how, unsigned int *got,
+		      RTIME until)
+{
+	struct call call = CALL(evt, EVT_MAGIC, call_evt_wait);
+	struct sync_flags wish = { .flags = flags, .how = how, .got = got };
+
+	if (!flags || how & ~(RT_EVT_ALL | RT_EVT_TAKE))
+		return -EINVAL;
+	call.message = &wish;
+	return do_waiting_call(&call, until);
+}
+EXPORT_SYMBOL_GPL(rt_evt_wait_until);
+
+static int call_evt_set(struct call *call)
+{
+	sync_evt_set(call->object, call->flags);
+	return 0;
+}
+
+int rt_evt_set(struct rt_evt *evt, unsigned int flags)
+{
+	struct call call = CALL(evt, EVT_MAGIC, call_evt_set);
+
+	call.flags = flags;
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_evt_set);
+
+static int call_evt_clear(struct call *call)
+{
+	((struct rt_evt *)call->object)->flags &= ~call->flags;
+	return 0;
+}
+
+int rt_evt_clear(struct rt_evt *evt, unsigned int flags)
+{
+	struct call call = CALL(evt, EVT_MAGIC, call_evt_clear);
+
+	call.flags = flags;
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_evt_clear);
+
+static int call_evt_destroy(struct call *call)
+{
+	struct rt_evt *evt = call->object;
+
+	evt->magic = 0;
+	sync_evt_destroy(evt);
+	return 0;
+}
+
+int rt_evt_destroy(struct rt_evt *evt)
+{
+	struct call call = CALL(evt, EVT_MAGIC, call_evt_destroy);
+
+	return do_call(&call);
+}
+EXPORT_SYMBOL_GPL(rt_evt_destroy);
 
 /* ---- semaphores ---- */
 

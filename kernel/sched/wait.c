@@ -181,6 +181,83 @@ void sync_mtx_destroy(struct rt_mtx *mtx)
 	settle(owner);
 }
 
+/* ---- condition variables ---- */
+
+int sync_cnd_wait(struct rt_cnd *cnd, struct rt_mtx *mtx, RT_TASK *task)
+{
+	if (mtx->owner != task)
+		return -EPERM;
+	hand_over(mtx, 0);
+	if (inherit(task))
+		sync_requeue(task);
+	/* Not settled: what it took beyond its budget is charged when it gets the CPU again. */
+	waitq_insert(&cnd->waiters, task);
+	return SYNC_WAIT;
+}
+
+void sync_cnd_signal(struct rt_cnd *cnd)
+{
+	RT_TASK *task = waitq_serve(&cnd->waiters, 0);
+
+	if (task)
+		sync_unblock(task);
+}
+
+void sync_cnd_broadcast(struct rt_cnd *cnd)
+{
+	waitq_dismiss_all(&cnd->waiters, 0);
+}
+
+void sync_cnd_destroy(struct rt_cnd *cnd)
+{
+	waitq_dismiss_all(&cnd->waiters, -EIDRM);
+}
+
+/* ---- events ---- */
+
+/* Are the flags there? Then they are told, and taken if that is wished. */
+static bool evt_has(struct rt_evt *evt, const struct sync_flags *wish)
+{
+	unsigned int set = evt->flags & wish->flags;
+
+	if (wish->how & RT_EVT_ALL ? set != wish->flags : !set)
+		return false;
+	if (wish->how & RT_EVT_TAKE)
+		evt->flags &= ~set;
+	if (wish->got)
+		*wish->got = set;
+	return true;
+}
+
+int sync_evt_wait(struct rt_evt *evt, struct sync_flags *wish, RT_TASK *task)
+{
+	if (evt_has(evt, wish))
+		return 0;
+	task->wait_buffer = wish;
+	waitq_insert(&evt->waiters, task);
+	return SYNC_WAIT;
+}
+
+void sync_evt_set(struct rt_evt *evt, unsigned int flags)
+{
+	RT_TASK *task, *next;
+
+	evt->flags |= flags;
+	for (task = evt->waiters.first; task; task = next) {
+		next = task->wait_next;
+		if (!evt_has(evt, task->wait_buffer))
+			continue;
+		waitq_remove(task);
+		task->wait_result = 0;
+		sync_unblock(task);
+	}
+}
+
+void sync_evt_destroy(struct rt_evt *evt)
+{
+	waitq_dismiss_all(&evt->waiters, -EIDRM);
+}
+
 /* ---- semaphores ---- */
 
 int sync_sem_wait(struct rt_sem *sem, RT_TASK *task)

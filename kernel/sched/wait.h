@@ -28,6 +28,22 @@ int sync_mtx_lock(struct rt_mtx *mtx, RT_TASK *task);
 int sync_mtx_unlock(struct rt_mtx *mtx, RT_TASK *task);
 void sync_mtx_destroy(struct rt_mtx *mtx);
 
+/* The caller owns @mtx no more when it waits, and is to lock it again afterwards. */
+int sync_cnd_wait(struct rt_cnd *cnd, struct rt_mtx *mtx, RT_TASK *task);
+void sync_cnd_signal(struct rt_cnd *cnd);
+void sync_cnd_broadcast(struct rt_cnd *cnd);
+void sync_cnd_destroy(struct rt_cnd *cnd);
+
+/* What a task waits for: it lies where task->wait_buffer says. See rt_evt_wait_until(). */
+struct sync_flags {
+	unsigned int flags, how;
+	unsigned int *got;
+};
+
+int sync_evt_wait(struct rt_evt *evt, struct sync_flags *wish, RT_TASK *task);
+void sync_evt_set(struct rt_evt *evt, unsigned int flags);
+void sync_evt_destroy(struct rt_evt *evt);
+
 int sync_sem_wait(struct rt_sem *sem, RT_TASK *task);
 int sync_sem_post(struct rt_sem *sem);
 void sync_sem_destroy(struct rt_sem *sem);

@@ -101,13 +101,32 @@ static long call_receive(struct thread *t, struct object *o, const struct pt_reg
 	return err;
 }
 
+static long call_cnd_wait(struct thread *t, struct object *o, const struct pt_regs *regs)
+{
+	struct object *mtx = object_at(t->process, regs->dx, RT_OBJECT_MTX);
+
+	return mtx ? rt_cnd_wait_until(&o->cnd, &mtx->mtx, regs->si) : -EBADF;
+}
+
+static long call_evt_wait(struct thread *t, struct object *o, struct pt_regs *regs)
+{
+	long err;
+
+	t->flags = 0;
+	err = rt_evt_wait_until(&o->evt, regs->dx, regs->dx >> 32, &t->flags, regs->si);
+	regs->dx = t->flags;
+	return err;
+}
+
 static unsigned int kind_of(unsigned long nr)
 {
-	return nr >= RT_CALL_MBX_SEND ? RT_OBJECT_MBX :
+	return nr >= RT_CALL_EVT_WAIT ? RT_OBJECT_EVT :
+	       nr >= RT_CALL_CND_WAIT ? RT_OBJECT_CND :
+	       nr >= RT_CALL_MBX_SEND ? RT_OBJECT_MBX :
 	       nr >= RT_CALL_MTX_LOCK ? RT_OBJECT_MTX : RT_OBJECT_SEM;
 }
 
-static long call_object(struct thread *t, const struct pt_regs *regs, unsigned long nr)
+static long call_object(struct thread *t, struct pt_regs *regs, unsigned long nr)
 {
 	struct object *o = object_at(t->process, regs->di, kind_of(nr));
 
@@ -126,8 +145,20 @@ static long call_object(struct thread *t, const struct pt_regs *regs, unsigned l
 		return rt_mtx_unlock(&o->mtx);
 	case RT_CALL_MBX_SEND:
 		return call_send(t, o, regs);
-	default:
+	case RT_CALL_MBX_RECEIVE:
 		return call_receive(t, o, regs);
+	case RT_CALL_CND_WAIT:
+		return call_cnd_wait(t, o, regs);
+	case RT_CALL_CND_SIGNAL:
+		return rt_cnd_signal(&o->cnd);
+	case RT_CALL_CND_BROADCAST:
+		return rt_cnd_broadcast(&o->cnd);
+	case RT_CALL_EVT_WAIT:
+		return call_evt_wait(t, o, regs);
+	case RT_CALL_EVT_SET:
+		return rt_evt_set(&o->evt, regs->si);
+	default:
+		return rt_evt_clear(&o->evt, regs->si);
 	}
 }
 
@@ -139,6 +170,13 @@ long call_over(struct thread *t)
 	/* The mutex goes with the task. */
 	if (t->call == RT_CALL_MTX_LOCK)
 		return -EINTR;
+	/* So does that one's, and a signal that it may have had is for another. */
+	if (t->call == RT_CALL_CND_WAIT) {
+		rt_cnd_signal(&object_at(t->process, t->regs.di, RT_OBJECT_CND)->cnd);
+		return -EINTR;
+	}
+	if (t->call == RT_CALL_EVT_WAIT)
+		t->regs.dx = t->flags;
 	o = object_at(t->process, t->regs.di, RT_OBJECT_MBX);
 	if (t->call == RT_CALL_MBX_RECEIVE && !ret &&
 	    !copy(t->shadow, t->regs.dx, t->message, o->wish.bytes, true))
@@ -171,7 +209,7 @@ static bool user_call(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned lon
 	case RT_CALL_GET:
 		regs->ax = call_get(t, regs);
 		break;
-	case RT_CALL_SEM_WAIT ... RT_CALL_MBX_RECEIVE:
+	case RT_CALL_SEM_WAIT ... RT_CALL_EVT_CLEAR:
 		regs->ax = call_object(t, regs, nr);
 		break;
 	default:

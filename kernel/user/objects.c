@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Semaphores, mutexes and mailboxes for RT mode. They lie in the kernel, where no program can spoil
- * them, and are those of <rt/sync.h>: so tasks of programs and of the kernel wait for one another.
+ * Semaphores, mutexes, mailboxes, condition variables and events for RT mode. They lie in the
+ * kernel, where no program can spoil them, and are those of <rt/sync.h>: so tasks of programs and of
+ * the kernel wait for one another.
  *
  * A process has a table of those that it uses, which only grows until its /dev/rt is closed. So RT
  * calls look into it without a lock.
@@ -30,7 +31,10 @@ static bool is_possible(const struct rt_object *wish)
 	switch (wish->kind) {
 	case RT_OBJECT_SEM:
 		return wish->count <= RT_SEM_MAX && !wish->bytes;
+	case RT_OBJECT_EVT:
+		return !wish->bytes;
 	case RT_OBJECT_MTX:
+	case RT_OBJECT_CND:
 		return !wish->count && !wish->bytes;
 	case RT_OBJECT_MBX:
 		return wish->count && wish->bytes && wish->bytes <= RT_MBX_MAX_BYTES &&
@@ -50,21 +54,32 @@ static struct object *make(const struct rt_object *wish, bool by_kernel)
 	o->wish = *wish;
 	o->owner = current_euid();
 	o->by_kernel = by_kernel;
-	if (wish->kind == RT_OBJECT_SEM)
+	switch (wish->kind) {
+	case RT_OBJECT_SEM:
 		rt_sem_init(&o->sem, wish->count);
-	else if (wish->kind == RT_OBJECT_MTX)
+		break;
+	case RT_OBJECT_MTX:
 		rt_mtx_init(&o->mtx);
-	else
+		break;
+	case RT_OBJECT_MBX:
 		rt_mbx_init(&o->mbx, o->memory, wish->bytes, wish->count);
+		break;
+	case RT_OBJECT_CND:
+		rt_cnd_init(&o->cnd);
+		break;
+	case RT_OBJECT_EVT:
+		rt_evt_init(&o->evt, wish->count);
+		break;
+	}
 	list_add(&o->node, &objects);
 	return o;
 }
 
-/* A semaphore's count is only for whoever makes it. */
+/* A semaphore's count, and an event's flags, are only for whoever makes it. */
 static bool is_alike(const struct rt_object *a, const struct rt_object *b)
 {
 	return a->kind == b->kind && a->bytes == b->bytes &&
-	       (a->kind == RT_OBJECT_SEM || a->count == b->count);
+	       (a->kind != RT_OBJECT_MBX || a->count == b->count);
 }
 
 /* An object that somebody else has in hand, too, if it has a name. Or an ERR_PTR. */
@@ -97,12 +112,23 @@ static void destroy(struct kref *ref)
 	struct object *o = container_of(ref, struct object, ref);
 
 	list_del(&o->node);
-	if (o->wish.kind == RT_OBJECT_SEM)
+	switch (o->wish.kind) {
+	case RT_OBJECT_SEM:
 		rt_sem_destroy(&o->sem);
-	else if (o->wish.kind == RT_OBJECT_MTX)
+		break;
+	case RT_OBJECT_MTX:
 		rt_mtx_destroy(&o->mtx);
-	else
+		break;
+	case RT_OBJECT_MBX:
 		rt_mbx_destroy(&o->mbx);
+		break;
+	case RT_OBJECT_CND:
+		rt_cnd_destroy(&o->cnd);
+		break;
+	case RT_OBJECT_EVT:
+		rt_evt_destroy(&o->evt);
+		break;
+	}
 	kfree(o);
 }
 
@@ -205,4 +231,17 @@ long object_message(const struct process *p, const struct rt_message __user *fro
 	}
 	kfree(buffer);
 	return err;
+}
+
+long object_flags(const struct process *p, const struct rt_flags __user *from, bool set)
+{
+	struct rt_flags f;
+	struct object *o;
+
+	if (copy_from_user(&f, from, sizeof(f)))
+		return -EFAULT;
+	o = object_at(p, f.object, RT_OBJECT_EVT);
+	if (!o)
+		return -EBADF;
+	return set ? rt_evt_set(&o->evt, f.flags) : rt_evt_clear(&o->evt, f.flags);
 }

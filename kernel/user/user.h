@@ -2,10 +2,11 @@
 /*
  * tactus_user: threads of ordinary processes as RT tasks in ring 3.
  *
- *	main.c		/dev/rt, checks, files
+ *	main.c		/dev/rt, checks
+ *	status.c	files about programs; how much of a CPU a user has
  *	thread.c	to RT mode and back
  *	calls.c		RT calls
- *	objects.c	semaphores, mutexes, mailboxes
+ *	objects.c	semaphores, mutexes, mailboxes, condition variables, events
  *	shadow.c	page tables of RT mode
  *	process.c	one shadow a process, renewed when the process's memory has changed
  */
@@ -110,6 +111,24 @@ struct shadow *process_shadow(struct process *p, u64 *took_ns);
 
 /* ---- thread.c ---- */
 
+/**
+ * struct demotion - how a thread left RT mode, if not by rt_leave()
+ * @when: by rt_now(), ns
+ * @pid: of the thread
+ * @task: its name
+ * @reason: RT_END_*
+ * @number: of the system call, or of the exception's vector
+ * @address: of the memory
+ * @ip: the instruction
+ */
+struct demotion {
+	s64 when;
+	pid_t pid;
+	char task[RT_TASK_NAME_BYTES];
+	unsigned int reason;
+	u64 number, address, ip;
+};
+
 /* Where the task is, if not where its registers say. */
 enum where { NOT_BEGUN, IN_RING3, WAITING, AT_OBJECT };
 
@@ -124,6 +143,9 @@ enum where { NOT_BEGUN, IN_RING3, WAITING, AT_OBJECT };
  * @done: it need not be asleep any more
  * @call: number of the call that it is in, if it is AT_OBJECT
  * @message: what goes into a mailbox, or comes out
+ * @flags: that it had of an event
+ * @last: demotion
+ * @uid: whose it is; @share: millionths of the CPU @share_cpu that it has: status.c's
  */
 struct thread {
 	struct list_head node;
@@ -143,6 +165,11 @@ struct thread {
 	struct rt_stat stat;
 	unsigned long call;
 	char message[RT_MBX_MAX_BYTES];
+	unsigned int flags;
+	struct demotion last;
+	kuid_t uid;
+	u64 share;
+	int share_cpu;
 };
 
 /** thread_find - the calling thread's, made if there is none; NULL: no memory */
@@ -165,10 +192,33 @@ void thread_end(struct thread *t, const struct pt_regs *regs);
 /** thread_stray - the memory at @addr has changed. Context: Linux; process->lock held. */
 void thread_stray(struct thread *t, unsigned long addr);
 
+/* ---- status.c ---- */
+
+/* @p is among those that the files have, or no more. Context: Linux process. */
+void process_show(struct process *p);
+void process_hide(struct process *p);
+
+/** demotion_keep - one more for the file. Context: Linux process. */
+void demotion_keep(const struct demotion *d);
+
+/**
+ * share_take - the calling thread's task is to have its budget of its CPU
+ * @t: with a task, which has not begun
+ *
+ * Context: Linux process; may sleep. Give it back by share_give().
+ * Return: 0, -EDQUOT: the user's tasks would have more of that CPU than the parameter user_budget.
+ */
+int share_take(struct thread *t);
+void share_give(struct thread *t);
+
+/* The files in /sys/kernel/tactus. Context: Linux process; may sleep. Return: 0 or -errno. */
+int status_init(void);
+void status_exit(void);
+
 /* ---- objects.c ---- */
 
 /*
- * struct object - a semaphore, mutex or mailbox, and who uses it
+ * struct object - a semaphore, mutex, mailbox, condition variable or event, and who uses it
  * @wish: what it is
  * @owner: the user who made it, unless @by_kernel
  */
@@ -182,6 +232,8 @@ struct object {
 		struct rt_sem sem;
 		struct rt_mtx mtx;
 		struct rt_mbx mbx;
+		struct rt_cnd cnd;
+		struct rt_evt evt;
 	};
 	unsigned char memory[];
 };
@@ -198,6 +250,8 @@ void objects_close(struct process *p);
 /* RT_IOC_SEM_POST, and RT_IOC_MBX_SEND or RT_IOC_MBX_RECEIVE. Context: Linux process; may sleep. */
 long object_post(const struct process *p, unsigned long place);
 long object_message(const struct process *p, const struct rt_message __user *from, bool send);
+/* RT_IOC_EVT_SET or RT_IOC_EVT_CLEAR. Context: likewise. */
+long object_flags(const struct process *p, const struct rt_flags __user *from, bool set);
 
 /* ---- calls.c ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cases for mutexes, semaphores and mailboxes, for the host and for KUnit; to be included
+ * Cases for mutexes, condition variables, events, semaphores and mailboxes, for the host and for KUnit; to be included
  * behind sched_cases.h, whose simulated CPU they run on.
  */
 #define SYNC_MUTEXES 4
@@ -352,6 +352,111 @@ static void sync_case_sort(void)
 	}
 }
 
+/* Giving the mutex up and waiting is one step: who inherited does not any more, the next owns it. */
+static void sync_case_condition(void)
+{
+	struct rt_cnd cnd = { };
+	RT_TASK *low, *high, *third;
+
+	sync_reset();
+	low = sync_task(0, 30);
+	CHECK_EQ(sync_lock(low, &sync_mtx[0]), 0);
+	high = sync_task(1, 10);
+	CHECK_EQ(sync_lock(high, &sync_mtx[0]), SYNC_WAIT);
+	CHECK(sim_pick() == low);
+	CHECK_EQ(low->inherited, 10);
+	CHECK_EQ(sync_cnd_wait(&cnd, &sync_mtx[1], low), -EPERM);
+	CHECK_EQ(sync_cnd_wait(&cnd, &sync_mtx[0], low), SYNC_WAIT);
+	core_block(&sim_rq, RT_NO_DEADLINE);
+	CHECK_EQ(low->inherited, CORE_NOTHING_INHERITED);
+	CHECK(sync_mtx[0].owner == high);
+	CHECK(sim_pick() == high);
+	CHECK_EQ(sync_cnd_wait(&cnd, &sync_mtx[0], high), SYNC_WAIT);
+	core_block(&sim_rq, RT_NO_DEADLINE);
+	CHECK(!sync_mtx[0].owner);
+	CHECK(!sim_pick());
+	third = sync_task(2, 20);
+	CHECK(sim_pick() == third);
+	/* The most urgent, though it came last. */
+	sync_cnd_signal(&cnd);
+	CHECK(sim_pick() == high);
+	CHECK_EQ(high->wait_result, 0);
+	core_suspend(&sim_rq, high, true);
+	CHECK(sync_give_up(low, -ETIMEDOUT));
+	sync_unblock(low);
+	sync_cnd_signal(&cnd);		/* to nobody, and not kept */
+	core_suspend(&sim_rq, third, true);
+	CHECK(sim_pick() == low);
+	CHECK_EQ(sync_lock(low, &sync_mtx[0]), 0);
+	CHECK_EQ(sync_cnd_wait(&cnd, &sync_mtx[0], low), SYNC_WAIT);
+	core_block(&sim_rq, RT_NO_DEADLINE);
+	sync_cnd_broadcast(&cnd);
+	CHECK(sim_pick() == low);
+	CHECK_EQ(low->wait_result, 0);
+	CHECK_EQ(sync_lock(low, &sync_mtx[0]), 0);
+	CHECK_EQ(sync_cnd_wait(&cnd, &sync_mtx[0], low), SYNC_WAIT);
+	core_block(&sim_rq, RT_NO_DEADLINE);
+	sync_cnd_destroy(&cnd);
+	CHECK_EQ(low->wait_result, -EIDRM);
+}
+
+/* The running task, which must be @task, waits for flags. */
+static int sync_want(RT_TASK *task, struct rt_evt *evt, struct sync_flags *wish)
+{
+	int result;
+
+	CHECK(sim_pick() == task);
+	result = sync_evt_wait(evt, wish, task);
+	if (result == SYNC_WAIT)
+		core_block(&sim_rq, RT_NO_DEADLINE);
+	return result;
+}
+
+static void sync_case_event(void)
+{
+	unsigned int got[3] = { };
+	struct sync_flags all = { .flags = 3, .how = RT_EVT_ALL | RT_EVT_TAKE, .got = &got[0] };
+	struct sync_flags any = { .flags = 6, .how = RT_EVT_ANY, .got = &got[1] };
+	struct sync_flags late = { .flags = 1, .how = RT_EVT_ANY | RT_EVT_TAKE, .got = &got[2] };
+	struct rt_evt evt = { .flags = 4 };
+	RT_TASK *a, *b, *c;
+
+	sync_reset();
+	b = sync_task(1, 20);
+	CHECK_EQ(sync_want(b, &evt, &any), 0);
+	CHECK_EQ(got[1], 4);
+	CHECK_EQ(evt.flags, 4);
+	evt.flags = 0;
+	c = sync_task(2, 5);
+	CHECK_EQ(sync_want(c, &evt, &late), SYNC_WAIT);
+	CHECK_EQ(sync_want(b, &evt, &any), SYNC_WAIT);
+	a = sync_task(0, 10);
+	CHECK_EQ(sync_want(a, &evt, &all), SYNC_WAIT);
+	/* Taken by the most urgent: the other does not see it. */
+	sync_evt_set(&evt, 1);
+	CHECK_EQ(got[2], 1);
+	CHECK_EQ(evt.flags, 0);
+	CHECK(sim_pick() == c);
+	core_suspend(&sim_rq, c, true);
+	CHECK(!sim_pick());
+	/* All at once, and taken: what is left is what nobody took. */
+	sync_evt_set(&evt, 1);
+	CHECK_EQ(got[0], 0);
+	sync_evt_set(&evt, 10);
+	CHECK_EQ(got[0], 3);
+	CHECK_EQ(evt.flags, 8);
+	CHECK(sim_pick() == a);
+	core_suspend(&sim_rq, a, true);
+	CHECK(!sim_pick());
+	sync_evt_set(&evt, 4);
+	CHECK(sim_pick() == b);
+	CHECK_EQ(got[1], 4);
+	evt.flags = 0;
+	CHECK_EQ(sync_want(b, &evt, &any), SYNC_WAIT);
+	sync_evt_destroy(&evt);
+	CHECK_EQ(b->wait_result, -EIDRM);
+}
+
 static void sync_case_semaphore(void)
 {
 	struct rt_sem sem = { .count = 2 };
@@ -540,6 +645,8 @@ static void sync_case_random(void)
 	do(sync_case_ejection_keeps_owners_going)	\
 	do(sync_case_own_queue)		\
 	do(sync_case_sort)		\
+	do(sync_case_condition)		\
+	do(sync_case_event)		\
 	do(sync_case_semaphore)		\
 	do(sync_case_mailbox)		\
 	do(sync_case_random)

@@ -178,7 +178,7 @@ int rt_stat(struct rt_stat *stat)
 	return err ? err : ioctl(device, RT_IOC_STAT, stat) ? -errno : 0;
 }
 
-/* ---- semaphores, mutexes, mailboxes ---- */
+/* ---- semaphores, mutexes, mailboxes, condition variables, events ---- */
 
 static int open_object(const char *name, struct rt_object *wish)
 {
@@ -256,6 +256,64 @@ int rt_mbx_receive_until(int mbx, void *message, int64_t until)
 	int ret = call3(RT_CALL_MBX_RECEIVE, mbx, until, (long)message, NULL);
 
 	return ret == -ENOSYS ? by_ioctl(RT_IOC_MBX_RECEIVE, &m) : ret;
+}
+
+int rt_cnd_open(const char *name)
+{
+	struct rt_object wish = { .kind = RT_OBJECT_CND };
+
+	return open_object(name, &wish);
+}
+
+int rt_cnd_wait_until(int cnd, int mtx, int64_t until)
+{
+	return call3(RT_CALL_CND_WAIT, cnd, until, mtx, NULL);
+}
+
+int rt_cnd_signal(int cnd)
+{
+	return call3(RT_CALL_CND_SIGNAL, cnd, 0, 0, NULL);
+}
+
+int rt_cnd_broadcast(int cnd)
+{
+	return call3(RT_CALL_CND_BROADCAST, cnd, 0, 0, NULL);
+}
+
+int rt_evt_open(const char *name, unsigned int flags)
+{
+	struct rt_object wish = { .kind = RT_OBJECT_EVT, .count = flags };
+
+	return open_object(name, &wish);
+}
+
+int rt_evt_wait_until(int evt, unsigned int flags, unsigned int how, unsigned int *got,
+		      int64_t until)
+{
+	int64_t had = 0;
+	int ret = call3(RT_CALL_EVT_WAIT, evt, until, flags | (uint64_t)how << 32, &had);
+
+	if (!ret && got)
+		*got = had;
+	return ret;
+}
+
+static int change_flags(long number, unsigned long command, int evt, unsigned int flags)
+{
+	struct rt_flags f = { .object = evt, .flags = flags };
+	int ret = call3(number, evt, flags, 0, NULL);
+
+	return ret == -ENOSYS ? by_ioctl(command, &f) : ret;
+}
+
+int rt_evt_set(int evt, unsigned int flags)
+{
+	return change_flags(RT_CALL_EVT_SET, RT_IOC_EVT_SET, evt, flags);
+}
+
+int rt_evt_clear(int evt, unsigned int flags)
+{
+	return change_flags(RT_CALL_EVT_CLEAR, RT_IOC_EVT_CLEAR, evt, flags);
 }
 
 /* ---- FIFOs ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Semaphores, mutexes and mailboxes with names: shared by programs in RT mode (libtactus(3)) and RT
- * tasks in the kernel, inheritance included. In the module tactus_user.
+ * Semaphores, mutexes, mailboxes, condition variables and events with names: shared by programs in
+ * RT mode (libtactus(3)) and RT tasks in the kernel, inheritance included. In the module
+ * tactus_user.
  */
 #ifndef _RT_NAMED_H
 #define _RT_NAMED_H
@@ -16,8 +17,9 @@
  * Any program that may open /dev/rt may use what a module has made.
  *
  * Context: Linux process; may sleep.
- * Return: a struct rt_sem, rt_mtx or rt_mbx, by the kind; give it back by rt_named_put(). Else an
- * ERR_PTR: -EINVAL (@wish is out of range), -EEXIST (there is another of this name), -ENOMEM.
+ * Return: a struct rt_sem, rt_mtx, rt_mbx, rt_cnd or rt_evt, by the kind; give it back by
+ * rt_named_put(). Else an ERR_PTR: -EINVAL (@wish is out of range), -EEXIST (there is another of
+ * this name), -ENOMEM.
  */
 void *rt_named_get(const struct rt_object *wish);
 

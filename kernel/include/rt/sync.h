@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RT tasks waiting for one another: mutexes with priority inheritance, semaphores, mailboxes.
+ * RT tasks waiting for one another: mutexes with priority inheritance, condition variables,
+ * semaphores, events, mailboxes.
  *
  * Whoever is most urgent under the policy is served first; among equals, first come.
  * Objects may be shared among tasks of all CPUs. Calls that may wait take a moment,
@@ -86,6 +87,65 @@ int rt_mtx_unlock(struct rt_mtx *mtx);
  */
 int rt_mtx_destroy(struct rt_mtx *mtx);
 
+/** struct rt_cnd - a condition variable: a wait without the mutex, until somebody has signalled */
+struct rt_cnd {
+	/* private: */
+	unsigned long long magic;
+	struct rt_waitq waiters;
+};
+
+/**
+ * rt_cnd_init - prepare a condition variable
+ * @cnd: not in use
+ *
+ * Context: any.
+ * Return: 0, -EINVAL (null).
+ */
+int rt_cnd_init(struct rt_cnd *cnd);
+
+/**
+ * rt_cnd_wait_until - give a mutex up, wait for a signal, own the mutex again
+ * @cnd: prepared
+ * @mtx: owned by the caller
+ * @until: the end of the wait for the signal; owning the mutex again may take longer
+ *
+ * No signal is lost between the first step and the second. Look at what you wait for in a loop: the
+ * mutex may have had another owner in between.
+ *
+ * Context: RT task only.
+ * Return: 0 or -ETIMEDOUT, the mutex owned; -EIDRM (@cnd destroyed meanwhile; the mutex owned);
+ * -EPERM (the caller does not own @mtx, or is no RT task), -EINVAL (not prepared); what
+ * rt_mtx_lock_until() says, if it is not 0.
+ */
+int rt_cnd_wait_until(struct rt_cnd *cnd, struct rt_mtx *mtx, RTIME until);
+
+/**
+ * rt_cnd_signal - let the most urgent task that waits go on
+ * @cnd: prepared
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (not prepared).
+ */
+int rt_cnd_signal(struct rt_cnd *cnd);
+
+/**
+ * rt_cnd_broadcast - let all tasks that wait go on
+ * @cnd: prepared
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (not prepared).
+ */
+int rt_cnd_broadcast(struct rt_cnd *cnd);
+
+/**
+ * rt_cnd_destroy - no more use of a condition variable; who waits gets -EIDRM
+ * @cnd: prepared
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (not prepared).
+ */
+int rt_cnd_destroy(struct rt_cnd *cnd);
+
 /* The most that a semaphore counts. */
 #define RT_SEM_MAX 0x7fffffff
 
@@ -147,6 +207,74 @@ int rt_sem_post(struct rt_sem *sem);
  * Return: 0, -EINVAL (not prepared).
  */
 int rt_sem_destroy(struct rt_sem *sem);
+
+/** struct rt_evt - 32 flags: tasks wait for some or all of several */
+struct rt_evt {
+	/* private: */
+	unsigned long long magic;
+	unsigned int flags;
+	struct rt_waitq waiters;
+};
+
+#define RT_EVT_ANY	0	/* wait for any of the flags */
+#define RT_EVT_ALL	1	/* for all of them at once */
+#define RT_EVT_TAKE	2	/* clear those that the wait was for and that were set */
+
+/**
+ * rt_evt_init - prepare an event
+ * @evt: not in use
+ * @flags: that are set
+ *
+ * Context: any.
+ * Return: 0, -EINVAL (null).
+ */
+int rt_evt_init(struct rt_evt *evt, unsigned int flags);
+
+/**
+ * rt_evt_wait_until - wait for flags
+ * @evt: prepared
+ * @flags: which, not 0
+ * @how: RT_EVT_ANY or RT_EVT_ALL, or one of these | RT_EVT_TAKE
+ * @got: those of @flags that were set; may be NULL. It has to stay until the wait is over
+ * @until: the end of the wait
+ *
+ * Context: RT task only.
+ * Return: 0, -ETIMEDOUT, -EINVAL (not prepared, no flags, another @how), -EPERM (not called by an
+ * RT task), -EIDRM (destroyed meanwhile).
+ */
+int rt_evt_wait_until(struct rt_evt *evt, unsigned int flags, unsigned int how, unsigned int *got,
+		      RTIME until);
+
+/**
+ * rt_evt_set - set flags; every task that has what it waits for goes on
+ * @evt: prepared
+ * @flags: which
+ *
+ * The most urgent comes first: if it takes flags, those behind it do not see them.
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (not prepared).
+ */
+int rt_evt_set(struct rt_evt *evt, unsigned int flags);
+
+/**
+ * rt_evt_clear - clear flags
+ * @evt: prepared
+ * @flags: which
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (not prepared).
+ */
+int rt_evt_clear(struct rt_evt *evt, unsigned int flags);
+
+/**
+ * rt_evt_destroy - no more use of an event; who waits gets -EIDRM
+ * @evt: prepared
+ *
+ * Context: any; from Linux not inside an NMI.
+ * Return: 0, -EINVAL (not prepared).
+ */
+int rt_evt_destroy(struct rt_evt *evt);
 
 #define RT_MBX_MAX_BYTES 1024
 

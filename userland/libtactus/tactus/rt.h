@@ -95,12 +95,14 @@ int rt_stat(struct rt_stat *stat);
 #define RT_NO_DEADLINE INT64_MAX
 
 /**
- * rt_sem_open, rt_mtx_open, rt_mbx_open - find a semaphore, mutex or mailbox, or make it
+ * rt_sem_open, rt_mtx_open, rt_mbx_open, rt_cnd_open, rt_evt_open - find a semaphore, mutex,
+ *	mailbox, condition variable or event, or make it
  * @name: printable, up to 31 bytes: the same for all processes of this user, and for RT tasks in
  *	the kernel (<rt/named.h>). NULL or "": this process's own
  * @count: how many waits a semaphore starts with, if it is made
  * @bytes: of a message, up to 1024
  * @room: messages; all take up to 64 KiB
+ * @flags: that an event starts with, if it is made
  *
  * It stays until the last process that has it ends.
  *
@@ -110,6 +112,8 @@ int rt_stat(struct rt_stat *stat);
 int rt_sem_open(const char *name, unsigned int count);
 int rt_mtx_open(const char *name);
 int rt_mbx_open(const char *name, size_t bytes, unsigned int room);
+int rt_cnd_open(const char *name);
+int rt_evt_open(const char *name, unsigned int flags);
 
 /**
  * rt_sem_wait_until, rt_mtx_lock_until - wait for a semaphore; own a mutex
@@ -139,6 +143,51 @@ int rt_mtx_unlock(int mtx);
  */
 int rt_mbx_send_until(int mbx, const void *message, int64_t until);
 int rt_mbx_receive_until(int mbx, void *message, int64_t until);
+
+/**
+ * rt_cnd_wait_until - give @mtx up, wait for a signal, own @mtx again
+ * @until: the end of the wait for the signal
+ *
+ * Look at what you wait for in a loop, as with any condition variable.
+ *
+ * Return: 0 or -ETIMEDOUT, @mtx owned; -EINTR (demoted meanwhile: it is not owned); -EPERM (not
+ * owned); -EBADF; -ENOSYS (not in RT mode); what rt_mtx_lock_until() says.
+ */
+int rt_cnd_wait_until(int cnd, int mtx, int64_t until);
+
+/**
+ * rt_cnd_signal, rt_cnd_broadcast - let the most urgent task that waits go on; let all
+ *
+ * Return: 0; -EBADF; -ENOSYS (not in RT mode).
+ */
+int rt_cnd_signal(int cnd);
+int rt_cnd_broadcast(int cnd);
+
+#ifndef RT_EVT_ANY
+#define RT_EVT_ANY	0	/* wait for any of the flags */
+#define RT_EVT_ALL	1	/* for all of them at once */
+#define RT_EVT_TAKE	2	/* clear those that the wait was for and that were set */
+#endif
+
+/**
+ * rt_evt_wait_until - wait for flags of an event
+ * @how: RT_EVT_ANY or RT_EVT_ALL, or one of these | RT_EVT_TAKE
+ * @got: those of @flags that were set; may be NULL
+ *
+ * Return: 0; -ETIMEDOUT; -EINTR (demoted meanwhile: it has got nothing); -EINVAL (no flags, another
+ * @how); -EBADF; -ENOSYS (not in RT mode).
+ */
+int rt_evt_wait_until(int evt, unsigned int flags, unsigned int how, unsigned int *got,
+		      int64_t until);
+
+/**
+ * rt_evt_set, rt_evt_clear - change flags; all that have what they wait for go on, the most urgent
+ *	first. Also outside RT mode
+ *
+ * Return: 0; -EBADF.
+ */
+int rt_evt_set(int evt, unsigned int flags);
+int rt_evt_clear(int evt, unsigned int flags);
 
 /**
  * rt_fifo - allow RT code of this process the FIFO of an open /dev/rtfN

@@ -76,6 +76,12 @@ struct rt_enter {
 #define RT_CALL_MTX_UNLOCK	0x54430008	/* (object) */
 #define RT_CALL_MBX_SEND	0x54430009	/* (object, until, message) */
 #define RT_CALL_MBX_RECEIVE	0x5443000a	/* (object, until, message) */
+#define RT_CALL_CND_WAIT	0x5443000b	/* (object, until, its mutex) */
+#define RT_CALL_CND_SIGNAL	0x5443000c	/* (object) */
+#define RT_CALL_CND_BROADCAST	0x5443000d	/* (object) */
+#define RT_CALL_EVT_WAIT	0x5443000e	/* (object, until, flags | how << 32); rdx: had */
+#define RT_CALL_EVT_SET		0x5443000f	/* (object, flags) */
+#define RT_CALL_EVT_CLEAR	0x54430010	/* (object, flags) */
 
 /* The most bytes of one RT_CALL_PUT or RT_CALL_GET. */
 #define RT_COPY_MOST 256
@@ -126,6 +132,9 @@ struct rt_clock {
 #define RT_OBJECT_MTX	2	/* a mutex with priority inheritance */
 #define RT_OBJECT_MBX	3	/* a mailbox: @count messages of @bytes */
 
+#define RT_OBJECT_CND	4	/* a condition variable */
+#define RT_OBJECT_EVT	5	/* an event: 32 flags, @count at first */
+
 /* The most objects a process uses; the most bytes of one, and of all messages of a mailbox. */
 #define RT_OBJECTS_MOST 64
 #define RT_MBX_MOST 65536
@@ -156,6 +165,15 @@ struct rt_message {
 	__u64 at;
 };
 
+/*
+ * struct rt_flags - flags that a thread of Linux's sets or clears
+ * @object: the event
+ */
+struct rt_flags {
+	__u32 object;
+	__u32 flags;
+};
+
 #define RT_IOC_CLOCK _IOR(0xEC, 1, struct rt_clock)
 #define RT_IOC_STAT _IOR(0xEC, 2, struct rt_stat)
 /* Allow RT_CALL_PUT and RT_CALL_GET on a FIFO: a descriptor of /dev/rtfN, open for both; its N */
@@ -166,5 +184,7 @@ struct rt_message {
 #define RT_IOC_SEM_POST _IO(0xEC, 5)
 #define RT_IOC_MBX_SEND _IOW(0xEC, 6, struct rt_message)
 #define RT_IOC_MBX_RECEIVE _IOW(0xEC, 7, struct rt_message)
+#define RT_IOC_EVT_SET _IOW(0xEC, 8, struct rt_flags)
+#define RT_IOC_EVT_CLEAR _IOW(0xEC, 9, struct rt_flags)
 
 #endif

@@ -22,8 +22,11 @@ TASK_STACK = "cx"  # rt_task_init()'s stack_size
 
 # What RT code may call. tests/userland/test_check.py compares it with the headers.
 OURS = {
-    "request_RTirq": False, "free_RTirq": False, "rt_context": True, "rt_fifo_get": True,
-    "rt_fifo_put": True, "rt_from_monotonic_ns": False, "rt_get_time": True,
+    "request_RTirq": False, "free_RTirq": False, "rt_cnd_broadcast": True, "rt_cnd_destroy": True,
+    "rt_cnd_init": True, "rt_cnd_signal": True, "rt_cnd_wait_until": True, "rt_context": True,
+    "rt_evt_clear": True, "rt_evt_destroy": True, "rt_evt_init": True, "rt_evt_set": True,
+    "rt_evt_wait_until": True, "rt_fifo_get": True, "rt_fifo_put": True,
+    "rt_from_monotonic_ns": False, "rt_get_time": True,
     "rt_mbx_destroy": True, "rt_mbx_init": True, "rt_mbx_receive_until": True,
     "rt_mbx_send_until": True, "rt_mtx_destroy": True, "rt_mtx_init": True,
     "rt_mtx_lock_until": True, "rt_mtx_unlock": True, "rt_named_get": False,
