@@ -18,6 +18,7 @@
 #include "exec/reap.h"
 #include "exec/resched.h"
 #include "exec/timer.h"
+#include "exec/trace.h"
 #include "sched/wait.h"
 
 /* Room on each stack for RT interrupts, and for Linux's exception handlers. */
@@ -237,6 +238,7 @@ void rt_task_free(RT_TASK *task)
 	flags = rt_cpu_lock(cpu);
 	core_remove(&cpu->rq, task);
 	rt_cpu_unlock(cpu, flags);
+	rt_trace_task_leaves(task);
 	vfree(task->stack);
 	task->stack = NULL;
 	WRITE_ONCE(task->magic, 0);

@@ -8,6 +8,9 @@
 
 struct rt_post;
 
+/** rt_ring3_reason - a word for RT_END_*. Context: any. */
+const char *rt_ring3_reason(unsigned int reason);
+
 /**
  * rt_ring3_attach - @task is to go on in ring 3 as the calling thread
  * @task: initialised, never started
@@ -28,6 +31,17 @@ void rt_ring3_attach(RT_TASK *task, struct pl_ring3 *ring3, struct rt_post *over
  * Context: Linux process.
  */
 void rt_ring3_detach(RT_TASK *task);
+
+/**
+ * rt_ring3_demoted - note a demotion in the trace
+ * @task: which the thread is no more
+ * @reason: RT_END_*
+ * @number: of the system call, or of the exception's vector
+ * @ip: the instruction
+ *
+ * Context: any but NMI.
+ */
+void rt_ring3_demoted(const RT_TASK *task, unsigned int reason, u64 number, u64 ip);
 
 /** rt_ring3_regs - where @task's registers of ring 3 are. Context: any. */
 struct pt_regs *rt_ring3_regs(const RT_TASK *task);

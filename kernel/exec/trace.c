@@ -15,6 +15,7 @@
 #include <asm/tsc.h>
 
 #include "exec/cpu.h"
+#include "exec/ring3.h"
 #include "exec/trace.h"
 
 /* Upper bound, to catch typos. */
@@ -27,6 +28,18 @@ MODULE_PARM_DESC(events, "that are kept for each CPU, for /sys/kernel/tactus/eve
 /* Under rt_exec_mutex. */
 static bool on = true;
 static u64 late_ns;
+
+/*
+ * Names of tasks that are gone, the oldest overwritten first: each return to RT mode is another
+ * task of a thread. Under rt_exec_mutex.
+ */
+#define GONE 256
+static struct {
+	int cpu;
+	u32 id;
+	char name[RT_TASK_NAME_BYTES];
+} gone[GONE];
+static unsigned int gone_next;
 
 static bool stopped;
 static struct kobject *folder;
@@ -71,6 +84,15 @@ void rt_trace_cpu_leaves(struct rt_cpu *cpu)
 
 /* ---- reading ---- */
 
+void rt_trace_task_leaves(const RT_TASK *task)
+{
+	unsigned int at = gone_next++ % GONE;
+
+	gone[at].cpu = task->cpu;
+	gone[at].id = task->id;
+	strscpy(gone[at].name, task->name, RT_TASK_NAME_BYTES);
+}
+
 /* One event, while its CPU is locked. Return: whether there is an @n-th. */
 static bool look(struct rt_cpu *cpu, u64 n, struct event *event)
 {
@@ -90,10 +112,16 @@ static void describe(const struct rt_cpu *cpu, const struct event *event, char *
 	snprintf(name, RT_TASK_NAME_BYTES, "#%u", event->task);
 	if (event->task == EVENT_LINUX)
 		strscpy(name, "-", RT_TASK_NAME_BYTES);
+	for (int i = 0; i < GONE; i++)
+		if (*gone[i].name && gone[i].cpu == cpu->rq.cpu && gone[i].id == event->task)
+			strscpy(name, gone[i].name, RT_TASK_NAME_BYTES);
 	for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next)
 		if (task->id == event->task)
 			strscpy(name, task->name, RT_TASK_NAME_BYTES);
-	if (event->kind != EVENT_TIMER)
+	if (event->kind == EVENT_DEMOTE)
+		snprintf(arg, ARG_BYTES, "%s:%u@%#llx", rt_ring3_reason(event->reason),
+			 event->number, event->arg);
+	else if (event->kind != EVENT_TIMER)
 		snprintf(arg, ARG_BYTES, "%llu", event->arg);
 	else if (event->arg)
 		snprintf(arg, ARG_BYTES, "%ps", (void *)(unsigned long)event->arg);
@@ -115,6 +143,7 @@ ssize_t rt_events_read(char *buf, loff_t offset, size_t count)
 		[EVENT_RELEASE] = "release", [EVENT_START] = "start", [EVENT_PREEMPT] = "preempt",
 		[EVENT_BLOCK] = "block", [EVENT_RESUME] = "resume", [EVENT_COMPLETE] = "complete",
 		[EVENT_TIMER] = "timer", [EVENT_LATE] = "late",
+		[EVENT_DEMOTE] = "demote",
 	};
 	u32 skip;
 	u64 line = div_u64_rem(offset, RT_EVENT_LINE, &skip);

@@ -4,6 +4,7 @@
 #define _TACTUS_EXEC_TRACE_H
 
 #include <linux/types.h>
+#include <rt/task.h>
 
 struct kobject;
 struct rt_cpu;
@@ -19,6 +20,14 @@ int rt_trace_cpu_comes(struct rt_cpu *cpu);
 
 /** rt_trace_cpu_leaves - the reverse; nothing is noted for @cpu any more. Context: as above. */
 void rt_trace_cpu_leaves(struct rt_cpu *cpu);
+
+/**
+ * rt_trace_task_leaves - keep the name of a task for its events
+ * @task: which is not among its CPU's any more
+ *
+ * Context: Linux process; rt_exec_mutex held.
+ */
+void rt_trace_task_leaves(const RT_TASK *task);
 
 /** rt_events_read - lines of RT_EVENT_LINE bytes, CPU after CPU, oldest first */
 #define RT_EVENT_LINE 100

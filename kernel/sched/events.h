@@ -19,19 +19,24 @@ enum event_kind {
 	EVENT_COMPLETE,		/* it is done */
 	EVENT_TIMER,		/* the one-shot event; of the running task, or EVENT_LINUX */
 	EVENT_LATE,		/* a job has started too late: the last event */
+	EVENT_DEMOTE,		/* a program's task is a thread of Linux's again */
 };
 
 #define EVENT_LINUX (~0U)
 
 /*
  * @arg: of a release, start or completion: the moment of the release, ns; of a timer that
- *	interrupts Linux's kernel: where; of LATE: by how much, ns
+ *	interrupts Linux's kernel: where; of LATE: by how much, ns; of a demotion: at which
+ *	instruction
+ * @reason, @number: of a demotion: RT_END_*; its system call or vector, 65535 for any above
  */
 struct event {
 	u64 when;		/* ns */
 	u64 arg;
 	u32 task;		/* RT_TASK's id */
-	u32 kind;
+	u8 kind;
+	u8 reason;
+	u16 number;
 };
 
 /*
@@ -69,6 +74,20 @@ static inline void events_note(struct events *events, enum event_kind kind, u32 
 {
 	if (unlikely(events->slot))
 		events_put(events, kind, task, arg, events->clock());
+}
+
+/* @task's demotion, at the instruction @ip. */
+static inline void events_demote(struct events *events, u32 task, u8 reason, u64 number, u64 ip)
+{
+	u64 written = events->written;
+	struct event *event;
+
+	events_note(events, EVENT_DEMOTE, task, ip);
+	if (events->written == written)
+		return;
+	event = &events->slot[written & events->mask];
+	event->reason = reason;
+	event->number = number < 0xffff ? number : 0xffff;
 }
 
 /* A job that was released at @release starts: too late? Of a ring that is on, at its START. */

@@ -7,13 +7,8 @@
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/sched/task_stack.h>
-#include <linux/sysfs.h>
 #include <linux/uaccess.h>
-#include <rt/status.h>
 #include "user.h"
-
-static LIST_HEAD(processes);
-static DEFINE_MUTEX(processes_mutex);
 
 /* ---- who may enter ---- */
 
@@ -138,6 +133,9 @@ static long user_ioctl(struct file *file, unsigned int command, unsigned long ar
 	case RT_IOC_MBX_SEND:
 	case RT_IOC_MBX_RECEIVE:
 		return object_message(p, (void __user *)arg, command == RT_IOC_MBX_SEND);
+	case RT_IOC_EVT_SET:
+	case RT_IOC_EVT_CLEAR:
+		return object_flags(p, (void __user *)arg, command == RT_IOC_EVT_SET);
 	}
 	return -ENOTTY;
 }
@@ -148,9 +146,7 @@ static int user_open(struct inode *inode, struct file *file)
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	mutex_lock(&processes_mutex);
-	list_add_tail(&p->node, &processes);
-	mutex_unlock(&processes_mutex);
+	process_show(p);
 	file->private_data = p;
 	return stream_open(inode, file);
 }
@@ -159,9 +155,7 @@ static int user_release(struct inode *inode, struct file *file)
 {
 	struct process *p = file->private_data;
 
-	mutex_lock(&processes_mutex);
-	list_del(&p->node);
-	mutex_unlock(&processes_mutex);
+	process_hide(p);
 	process_free(p);
 	return 0;
 }
@@ -178,46 +172,6 @@ static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR, .name = "rt", .fops = &user_fops, .mode = 0600,
 };
 
-/* ---- /sys/kernel/tactus/users ---- */
-
-static const char *reason_name(unsigned int reason)
-{
-	static const char *const names[RT_END_REASONS] = {
-		"none", "leave", "syscall", "trap", "signal", "stopped", "memory",
-	};
-
-	return names[reason];
-}
-
-static ssize_t users_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	ssize_t used = sysfs_emit(buf, "pid\tname\tmode\tpages\tpromotions\tdemotions\treason\twhat\tip\n");
-	struct process *p;
-	struct thread *t;
-
-	mutex_lock(&processes_mutex);
-	list_for_each_entry(p, &processes, node) {
-		spin_lock(&p->lock);
-		list_for_each_entry(t, &p->threads, node) {
-			const struct rt_stat *s = &t->stat;
-			u64 demotions = 0;
-
-			for (int i = 0; i < RT_END_REASONS; i++)
-				demotions += s->demotions[i];
-			used += sysfs_emit_at(buf, used, "%d\t%s\t%s\t%llu\t%llu\t%llu\t%s\t%llu\t%#llx\n",
-					      pid_nr(t->pid), p->name, t->in_rt ? "rt" : "linux",
-					      s->pages, s->promotions, demotions,
-					      reason_name(s->reason),
-					      s->reason == RT_END_TRAP ? s->vector : s->nr, s->ip);
-		}
-		spin_unlock(&p->lock);
-	}
-	mutex_unlock(&processes_mutex);
-	return used;
-}
-
-static struct kobj_attribute users_file = __ATTR(users, 0400, users_show, NULL);
-
 /* ---- module ---- */
 
 static int __init user_init(void)
@@ -229,12 +183,12 @@ static int __init user_init(void)
 		pr_err("tactus_user: refused: %s; nothing was changed\n", why);
 		return -EOPNOTSUPP;
 	}
-	err = sysfs_create_file(rt_kobj, &users_file.attr);
+	err = status_init();
 	if (err)
 		return err;
 	err = misc_register(&device);
 	if (err)
-		sysfs_remove_file(rt_kobj, &users_file.attr);
+		status_exit();
 	return err;
 }
 
@@ -242,7 +196,7 @@ static int __init user_init(void)
 static void __exit user_exit(void)
 {
 	misc_deregister(&device);
-	sysfs_remove_file(rt_kobj, &users_file.attr);
+	status_exit();
 }
 
 module_init(user_init);

@@ -39,10 +39,24 @@ static void begin(int unused)
 		cpu_relax();
 }
 
+/* It came back by itself: why? */
+static unsigned int own_end(const struct thread *t)
+{
+	return t->left ? RT_END_LEAVE : t->end.trap ? RT_END_TRAP : RT_END_SYSCALL;
+}
+
+static u64 number_of(const struct thread *t, unsigned int reason)
+{
+	return reason == RT_END_TRAP ? t->end.vector : reason == RT_END_SYSCALL ? t->end.nr : 0;
+}
+
 void thread_end(struct thread *t, const struct pt_regs *regs)
 {
+	unsigned int reason = own_end(t);
+
 	t->regs = *regs;
 	t->ended = true;
+	rt_ring3_demoted(&t->task, reason, number_of(t, reason), regs->ip);
 	/* Others need not wait until Linux gets to it. */
 	rt_mtx_abandon();
 	rt_post(&t->over);
@@ -175,7 +189,7 @@ static unsigned int come_back(struct thread *t)
 	bool stopped = READ_ONCE(t->task.stopped);
 
 	if (t->ended)
-		return t->left ? RT_END_LEAVE : t->end.trap ? RT_END_TRAP : RT_END_SYSCALL;
+		return own_end(t);
 	if (t->where != NOT_BEGUN)
 		t->regs = *rt_ring3_regs(&t->task);
 	if (t->where == AT_OBJECT)
@@ -203,6 +217,18 @@ static void note(struct thread *t, unsigned int reason)
 		stat->address = t->stray;
 	}
 	WRITE_ONCE(stat->reason, reason);
+	if (!t->ended)
+		rt_ring3_demoted(&t->task, reason, 0, t->regs.ip);
+	if (reason == RT_END_LEAVE)
+		return;
+	spin_lock(&t->process->lock);
+	t->last = (struct demotion) {
+		.when = rt_get_time(), .pid = pid_nr(t->pid), .reason = reason,
+		.number = number_of(t, reason), .address = stat->address, .ip = stat->ip,
+	};
+	strscpy(t->last.task, t->task.name, sizeof(t->last.task));
+	spin_unlock(&t->process->lock);
+	demotion_keep(&t->last);
 }
 
 static void tell(struct thread *t, unsigned int reason)
@@ -247,6 +273,11 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 	err = make_task(t, why);
 	if (err)
 		return err;
+	err = share_take(t);
+	if (err) {
+		*why = "the user's tasks would have more of the CPU than user_budget allows";
+		goto err_task;
+	}
 	t->shadow = process_shadow(t->process, &t->stat.pages_ns);
 	if (IS_ERR(t->shadow)) {
 		err = PTR_ERR(t->shadow);
@@ -292,6 +323,7 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 	*regs = t->regs;
 	regs->orig_ax = -1;
 	rt_task_delete(&t->task);
+	share_give(t);
 	shadow_put(t->shadow);
 	tell(t, reason);
 	return regs->ax;
@@ -299,6 +331,7 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 err_shadow:
 	shadow_put(t->shadow);
 err_task:
+	share_give(t);
 	rt_task_delete(&t->task);
 	return err;
 }

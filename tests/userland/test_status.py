@@ -58,6 +58,34 @@ RT-FIFOs:
 """
 
 
+DEMOTED = {
+    "users": "pid\tname\tuid\tmode\tpages\tpromotions\tleaves\tdemotions\treason\twhat"
+             "\taddress\tip\n"
+             "71\tservo\t1000\trt\t211\t2\t0\t1\tsyscall\t1\t0x0\t0x401234\n",
+    "demotions": "when_ns\tpid\ttask\treason\twhat\taddress\tip\n"
+                 "5000\t71\tservo\tsyscall\t1\t0x0\t0x401234\n",
+}
+
+
+def test_a_demotion_is_told(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -> None:
+    fill(machine, **DEMOTED)
+    assert cli.main(["status"], machine) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("DEMOTED (servo): tactus is active")
+    assert "  5000   71  servo  syscall     1  0x0      0x401234\n" in told
+    assert cli.main(["status", "--json"], machine) == 0
+    row = json.loads(capsys.readouterr().out)["users"][0]
+    assert (row["mode"], row["demotions"], row["ip"]) == ("rt", 1, "0x401234")
+
+
+@pytest.mark.parametrize("reason", ["signal", "none"])
+def test_the_end_of_a_program_is_no_trouble(machine: FakeMachine, reason: str,
+                                            capsys: pytest.CaptureFixture[str]) -> None:
+    fill(machine, **{name: text.replace("syscall", reason) for name, text in DEMOTED.items()})
+    assert cli.main(["status"], machine) == 0
+    assert capsys.readouterr().out.startswith("OK: ")
+
+
 def test_json(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -> None:
     fill(machine)
     assert cli.main(["status", "--json"], machine) == 0

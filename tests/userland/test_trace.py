@@ -47,6 +47,17 @@ def test_the_latest_start_is_explained() -> None:
     assert tracing.explain(recorded(), "nobody") is None
 
 
+@pytest.mark.parametrize(("arg", "phrase"), [
+    ("syscall:1@0x401234", "by system call 1, at 0x401234"),
+    ("trap:14@0x10", "by exception 14, at 0x10"), ("leave:0@0x7", "by rt_leave(), at 0x7"),
+    ("stopped:0@0x7", "by its budget or the watchdog, at 0x7")])
+def test_a_demotion_is_in_the_listing_and_the_export(arg: str, phrase: str) -> None:
+    events = tracing.parse_events(f"{EVENTS}   0  47250 demote   a {arg}\n")
+    assert tracing.listing(events).splitlines()[-2].endswith(f"demote   a               {phrase}")
+    rows = tracing.chrome(Recording("6.1", events))["traceEvents"]
+    assert [row["args"] for row in rows if row["name"] == "demote"] == [{"arg": arg}]
+
+
 def test_slices() -> None:
     found = [(s.cpu, s.task, s.start, s.end, s.done) for s in tracing.slices(recorded().events)]
     assert found == [(0, "b", 950, 1900, True), (0, "b", 21200, 36200, True),

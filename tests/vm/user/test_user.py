@@ -13,12 +13,12 @@ import pytest
 from harness import mutant, programs
 from measure import users
 
-MODULES = "tactus rtfifo tactus_user"
+MODULES = "tactus rtfifo rtshm tactus_user"
 CASES = re.findall(r"do\((\w+)\)", programs.source("user_check").read_text().split(
     "#define CASES(do)", 1)[1].split("\n\n", 1)[0])
 AFTER = """
 rmmod user_peer; tail -n +2 /sys/kernel/tactus/tasks
-rmmod tactus_user rtfifo tactus && echo unloaded
+rmmod tactus_user rtshm rtfifo tactus && echo unloaded
 """
 
 
@@ -89,6 +89,32 @@ def test_the_shared_library(vm, tmp_path: Path) -> None:
               put={program: "/root/user_latency", library: "/lib/libtactus.so.1"})
     figures = json.loads(done.stdout)
     assert figures["jobs"] == 100 and figures["missed"] == 0
+
+
+def run_random_code(vm, first: int, count: int, **options) -> None:
+    """A process for each seed ends, whatever its code does; the next one is served as ever."""
+    done = vm(f"""
+        ./user_crashme {first} {count}
+        tail -n +2 /sys/kernel/tactus/demotions | cut -f 4 | sort -u
+        ./user_check jobs syscall; {AFTER}""",
+              modules=f"{MODULES} user_peer",
+              put=[programs.build("user_crashme"), programs.build("user_check")], icount=True,
+              **options)
+    ends, *reasons = done.stdout.splitlines()
+    exited, killed, refused = map(int, re.findall(r" (\d+)", ends))
+    assert exited + killed == count and exited and killed and not refused
+    assert {"syscall", "trap"} <= set(reasons[:-3])
+    assert reasons[-3:] == ["ok jobs", "ok syscall", "unloaded"]
+
+
+def test_random_code(vm) -> None:
+    run_random_code(vm, 1, 40)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(100_000, 200_000, 10_000))
+def test_random_code_for_long(vm, first: int) -> None:
+    run_random_code(vm, first, 10_000, timeout=3600)
 
 
 @pytest.mark.parametrize("condition", ["irqoff"])

@@ -26,6 +26,7 @@
 #include <unistd.h>
 #include <uapi/tactus/fifo.h>
 #include <tactus/rt.h>
+#include <tactus/shm.h>
 
 #define PERIOD_NS 1000000
 #define MOST_LATE_NS 2000
@@ -290,9 +291,64 @@ static void case_demote_abort(void)
 	setenv("TACTUS_DEMOTE", "abort", 1);
 	status = status_of(stray_call);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	setenv("TACTUS_DEMOTE", "signal", 1);
+	status = status_of(stray_call);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
 	setenv("TACTUS_DEMOTE", "count", 1);
 	status = status_of(stray_call);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 77);
+}
+
+static void set_file(const char *path, const char *text, int want)
+{
+	int fd = open(path, O_WRONLY), err = 0;
+
+	CHECK(fd >= 0);
+	if (write(fd, text, strlen(text)) < 0)
+		err = errno;
+	close(fd);
+	CHECK(err == want);
+}
+
+/* Is @text in the file of /sys/kernel/tactus? */
+static bool tells(const char *name, const char *text)
+{
+	char path[80], line[400];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tactus/%s", name);
+	file = fopen(path, "r");
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		found |= strstr(line, text) != NULL;
+	fclose(file);
+	return found;
+}
+
+/* The files, and the trace, have the task's name, the reason and the instruction. */
+static void case_demotion_is_told(void)
+{
+	char listed[120], user[120], event[120], left[120];
+
+	set_file("/sys/kernel/tactus/trace/slots", "64", 0);
+	set_file("/sys/kernel/tactus/trace/on", "1", 0);
+	prctl(PR_SET_NAME, "stray call");
+	enter(&usual);
+	asm volatile("leaq 1f(%%rip), %%rax; movq %%rax, %0; movl $110, %%eax; 1: syscall"
+		     : "=m" (after_ip) : : "rax", "rcx", "r11", "memory");
+	rt_wait(NULL);
+	rt_leave();
+	set_file("/sys/kernel/tactus/trace/on", "0", 0);
+	snprintf(user, sizeof(user), "\t2\t1\t1\tsyscall\t110\t0x0\t%#lx\n", after_ip);
+	snprintf(listed, sizeof(listed), "\t%d\tstray_call\tsyscall\t110\t0x0\t%#lx\n", getpid(),
+		 after_ip);
+	snprintf(event, sizeof(event), " demote   stray_call      syscall:110@%#lx ", after_ip);
+	snprintf(left, sizeof(left), " demote   stray_call      leave:0@0x");
+	CHECK(tells("users", user));
+	CHECK(tells("demotions", listed) && !tells("demotions", "leave"));
+	CHECK(tells("events", event) && tells("events", left));
+	set_file("/sys/kernel/tactus/trace/slots", "0", 0);
 }
 
 /* ---- budget, signals, death ---- */
@@ -641,12 +697,14 @@ static void *takes(void *sem)
 static void case_semaphore(void)
 {
 	int sem = rt_sem_open("", 0), err = 0;
+	struct rt_attr attr = usual;
 	pthread_t taker;
 
 	CHECK(sem >= 0 && !pthread_barrier_init(&barrier, NULL, 2));
 	taker = run_beside(takes, (void *)(long)sem);
 	usleep(SOON_NS / 1000 + 20000);
-	enter(&usual);
+	attr.cpu = 0;	/* the taker's: a virtual CPU that has to come first is late */
+	enter(&attr);
 	for (int k = 0; k < POSTS; k++) {
 		rt_wait(NULL);
 		posted[k] = rt_now();
@@ -857,6 +915,152 @@ static void case_mailbox(void)
 	CHECK(!echo_errors);
 }
 
+/* One waits until the other has counted to it; the mutex is owned in between. */
+static struct {
+	int mtx, cnd, evt;
+	volatile int count;
+	int errors, late, got;
+	unsigned int had[4];
+	int64_t told, woke;
+} shop;
+
+static void *wants_three(void *unused)
+{
+	enter_at(pathfinder.start, 10);
+	shop.errors += rt_mtx_lock_until(shop.mtx, RT_NO_DEADLINE) != 0;
+	shop.late = rt_cnd_wait_until(shop.cnd, shop.mtx, rt_now() + 100000);
+	shop.errors += rt_mtx_lock_until(shop.mtx, 0) != -EDEADLK;
+	while (shop.count < 3 && !shop.errors)
+		shop.errors += rt_cnd_wait_until(shop.cnd, shop.mtx, RT_NO_DEADLINE) != 0;
+	shop.woke = rt_now();
+	shop.got = shop.count;
+	shop.errors += rt_mtx_unlock(shop.mtx) != 0;
+	shop.errors += rt_cnd_wait_until(shop.cnd, shop.mtx, 0) != -EPERM;
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+static void *counts_up(void *unused)
+{
+	enter_at(pathfinder.start + 10000000, 20);
+	for (int i = 0; i < 3; i++) {
+		shop.errors += rt_mtx_lock_until(shop.mtx, RT_NO_DEADLINE) != 0;
+		shop.count++;
+		shop.errors += (i < 2 ? rt_cnd_signal(shop.cnd) : rt_cnd_broadcast(shop.cnd)) != 0;
+		compute(1000);
+		shop.told = rt_now();
+		shop.errors += rt_mtx_unlock(shop.mtx) != 0;
+	}
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+static void run_two(void *(*first)(void *), void *(*second)(void *))
+{
+	pthread_t thread[2];
+
+	pathfinder.start = rt_now() + SOON_NS;
+	CHECK(!pthread_barrier_init(&barrier, NULL, 3));
+	thread[0] = run_beside(first, NULL);
+	thread[1] = run_beside(second, NULL);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void case_condition(void)
+{
+	shop.mtx = rt_mtx_open(NULL);
+	shop.cnd = rt_cnd_open("three");
+	CHECK(shop.mtx >= 0 && shop.cnd >= 0 && rt_cnd_open("three") == shop.cnd);
+	CHECK(rt_cnd_signal(shop.cnd) == -ENOSYS);
+	run_two(wants_three, counts_up);
+	CHECK(!shop.errors && shop.late == -ETIMEDOUT && shop.got == 3);
+	CHECK(shop.woke > shop.told && shop.woke - shop.told < MOST_LATE_NS);
+}
+
+static void *wants_flags(void *unused)
+{
+	enter_at(pathfinder.start, 10);
+	shop.errors += rt_evt_wait_until(shop.evt, 0x10, RT_EVT_ANY, &shop.had[0], 0) != 0;
+	shop.errors += rt_evt_wait_until(shop.evt, 2, RT_EVT_ANY, NULL, 0) != -ETIMEDOUT;
+	shop.errors += rt_evt_wait_until(shop.evt, 0, RT_EVT_ANY, NULL, 0) != -EINVAL;
+	shop.errors += rt_evt_wait_until(shop.evt, 1, 4, NULL, 0) != -EINVAL;
+	shop.errors += rt_evt_wait_until(shop.evt, 3, RT_EVT_ALL | RT_EVT_TAKE, &shop.had[1],
+					 RT_NO_DEADLINE) != 0;
+	shop.woke = rt_now();
+	shop.errors += rt_evt_wait_until(shop.evt, 3, RT_EVT_ANY, NULL, 0) != -ETIMEDOUT;
+	/* From Linux. */
+	shop.errors += rt_evt_wait_until(shop.evt, 12, RT_EVT_ANY, &shop.had[2],
+					 RT_NO_DEADLINE) != 0;
+	rt_leave();
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+static void *sets_flags(void *unused)
+{
+	enter_at(pathfinder.start + 10000000, 20);
+	shop.errors += rt_evt_set(shop.evt, 1) != 0;
+	shop.told = rt_now();
+	shop.errors += rt_evt_set(shop.evt, 2) != 0;
+	shop.errors += rt_evt_clear(shop.evt, 0x10) != 0;
+	rt_leave();
+	shop.errors += rt_evt_set(shop.evt, 8) != 0;
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+static void case_event(void)
+{
+	shop.evt = rt_evt_open("flags", 0x10);
+	CHECK(shop.evt >= 0 && rt_evt_set(99, 1) == -EBADF && rt_cnd_open("flags") == -EEXIST);
+	run_two(wants_flags, sets_flags);
+	CHECK(!shop.errors);
+	CHECK(shop.had[0] == 0x10 && shop.had[1] == 3 && shop.had[2] == 8);
+	CHECK(shop.woke > shop.told && shop.woke - shop.told < MOST_LATE_NS);
+}
+
+/* Of a program demoted in a wait for a condition: the mutex is nobody's, the signal another's. */
+static void case_condition_cut_short(void)
+{
+	struct itimerval soon = { .it_value.tv_usec = 50000 };
+	int cut, mine, again;
+
+	shop.mtx = rt_mtx_open(NULL);
+	shop.cnd = rt_cnd_open(NULL);
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	enter(&usual);
+	mine = rt_mtx_lock_until(shop.mtx, 0);
+	cut = rt_cnd_wait_until(shop.cnd, shop.mtx, RT_NO_DEADLINE);
+	CHECK(!mine && cut == -EINTR);
+	enter(&usual);
+	again = rt_mtx_lock_until(shop.mtx, 0);
+	rt_leave();
+	CHECK(again == 0);
+}
+
+/* Memory that is shared with the kernel's RT code, by its name. */
+static void case_shared_memory(void)
+{
+	volatile int *mine = rt_shm_map("user_check", 4096, 0600);
+	volatile int *other = rt_shm_map("user_check", 4096, 0);
+	struct rt_stat stat;
+	int err, got;
+
+	CHECK(mine && other && mine != other);
+	enter(&usual);
+	mine[0] = 17;
+	got = other[0];
+	err = rt_sleep_until(0);
+	rt_leave();
+	stat = stat_now();
+	CHECK(!err && got == 17 && demotions(&stat) == 1);
+}
+
 /* A signal ends the wait; what is posted afterwards is there for the next one. */
 static void case_wait_cut_short(void)
 {
@@ -950,18 +1154,80 @@ static void case_refusals(void)
 	refused(&attr, -EPERM, "CAP_SYS_ADMIN");
 }
 
+static pthread_barrier_t turn;
+static volatile int second_try;
+
+static void *holds_a_third(void *unused)
+{
+	struct rt_attr attr = usual;
+
+	attr.cpu = 0;
+	attr.budget_ns = PERIOD_NS / 3;
+	enter(&attr);
+	pthread_barrier_wait(&turn);	/* demoted, and given back */
+	enter(&attr);
+	while (!second_try)
+		rt_wait(NULL);
+	rt_leave();
+	pthread_barrier_wait(&turn);
+	return unused;
+}
+
+/* What a user who is not root may have of a CPU: user_budget, over all threads. */
+static void of_a_user(void)
+{
+	struct rlimit much = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rt_attr attr = usual;
+	pthread_t thread;
+
+	CHECK(!rt_init() && !setrlimit(RLIMIT_MEMLOCK, &much));
+	CHECK(!setresuid(65534, 65534, 65534));
+	attr.cpu = 0;
+	refused(&attr, -EDQUOT, "user_budget");
+	attr.budget_ns = PERIOD_NS / 4;
+	enter(&attr);
+	rt_leave();
+	CHECK(!pthread_barrier_init(&turn, NULL, 2));
+	thread = run_beside(holds_a_third, NULL);
+	pthread_barrier_wait(&turn);
+	usleep(50000);
+	second_try = rt_enter(&attr);
+	CHECK(second_try == -EDQUOT);
+	pthread_barrier_wait(&turn);
+	pthread_join(thread, NULL);
+	enter(&attr);
+	rt_leave();
+	_exit(0);
+}
+
+static void case_user_budget(void)
+{
+	static const char file[] = "/sys/module/tactus_user/parameters/user_budget";
+	int status;
+
+	set_file(file, "0", EINVAL);
+	set_file(file, "101", EINVAL);
+	set_file(file, "40", 0);
+	enter(&usual);		/* root may */
+	rt_leave();
+	status = status_of(of_a_user);
+	set_file(file, "95", 0);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
 /* ---- all of them ---- */
 
 #define CASES(do)								\
 	do(jobs) do(the_shadow_is_kept) do(sleep) do(null) do(kernel_memory)	\
 	do(privileged) do(divide) do(invalid) do(breakpoint) do(single_step)	\
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
-	do(demote_abort) do(budget) do(signals) do(kill) do(exec) do(fork)	\
+	do(demote_abort) do(demotion_is_told) do(budget) do(signals) do(kill) do(exec) do(fork)	\
 	do(dontneed) do(mapped_over) do(new_memory) do(threads) do(ptrace)	\
 	do(fifo) do(semaphore) do(inheritance) do(no_inheritance)		\
 	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
-	do(wait_cut_short) do(objects_refused)					\
-	do(refused_afterwards) do(refusals)
+	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
+	do(shared_memory) do(objects_refused)					\
+	do(refused_afterwards) do(refusals) do(user_budget)
 
 #define ENTRY(name) { #name, case_##name },
 static const struct {

@@ -29,6 +29,8 @@ class Status:
     tasks: list[Row] = field(default_factory=list)
     irqs: list[Row] = field(default_factory=list)
     fifos: list[Row] | None = None  # None: rtfifo is not loaded
+    users: list[Row] | None = None  # threads of programs; None: tactus_user is not loaded
+    demotions: list[Row] = field(default_factory=list)  # the last ones of all, oldest first
 
     def as_dict(self) -> dict[str, object]:
         return dataclasses.asdict(self)
@@ -72,6 +74,7 @@ def read(root: Path) -> Status:
     if state is None:
         return Status(state="not loaded")
     since, pause, fifos = text("since_ns"), text("pause_ns"), text("fifos")
+    users = text("users")
     return Status(
         state=state, mode=text("mode"), kernel=text("kernel"),
         since_ns=int(since) if since else None, pause_ns=int(pause) if pause else None,
@@ -80,4 +83,6 @@ def read(root: Path) -> Status:
         pipeline=parse_table(text("pipeline") or ""),
         tasks=parse_table(text("tasks") or ""), irqs=parse_table(text("irqs") or ""),
         fifos=None if fifos is None else parse_table(fifos),
+        users=None if users is None else parse_table(users),
+        demotions=parse_table(text("demotions") or ""),
     )

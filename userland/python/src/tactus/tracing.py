@@ -14,7 +14,7 @@ from tactus.sysfs import FOLDER
 
 TRACE = f"{FOLDER}/trace"
 EVENTS = f"{FOLDER}/events"
-KINDS = ("release", "start", "preempt", "block", "resume", "complete", "timer", "late")
+KINDS = ("release", "start", "preempt", "block", "resume", "complete", "timer", "late", "demote")
 FORMAT, VERSION = "tactus-trace", 1
 LINUX = "-"  # the task of a timer that interrupts Linux
 # The one-shot event's own part of a lateness may be so much longer than usual: ns.
@@ -23,7 +23,8 @@ USUAL_NS = 500
 
 @dataclass(frozen=True)
 class Event:
-    """@arg: of a release, start, completion the release's moment; of a timer where; of late ns."""
+    """@arg: of a release, start, completion the release's moment; of a timer where; of late ns;
+    of a demotion "REASON:NUMBER@ADDRESS"."""
 
     cpu: int
     when: int
@@ -267,6 +268,16 @@ def explain(recording: Recording, task: str | None = None) -> Explanation | None
 
 # ---- for people ----
 
+def demotion(arg: str) -> str:
+    """"syscall:39@0x401234" -> a phrase."""
+    what, _, address = arg.partition("@")
+    reason, _, number = what.partition(":")
+    kind = {"syscall": f"by system call {number}", "trap": f"by exception {number}",
+            "leave": "by rt_leave()", "stopped": "by its budget or the watchdog",
+            "memory": "since its memory changed", "signal": "by a signal"}.get(reason, reason)
+    return f"{kind}, at {address}"
+
+
 def listing(events: list[Event]) -> str:
     """A line an event; times in us from the first."""
     if not events:
@@ -275,6 +286,7 @@ def listing(events: list[Event]) -> str:
     lines = [f"{'us':>14} CPU {'event':<8} {'task':<15} "]
     for event in sorted(events, key=lambda event: event.when):
         more = {"start": lambda e: f"{us(lateness(e))} late", "timer": lambda e: f"in {e.arg}",
+                "demote": lambda e: demotion(e.arg),
                 "late": lambda e: f"by {us(int(e.arg))}: recording stopped"}.get(event.kind)
         lines.append(f"{(event.when - first) / 1000:>14.3f} {event.cpu:>3} {event.kind:<8} "
                      f"{event.task:<15} {more(event) if more else ''}".rstrip())
@@ -308,7 +320,7 @@ def chrome(recording: Recording) -> dict[str, object]:
                      "tid": thread(piece.cpu, f"RT {piece.task}"), "ts": piece.start / 1000,
                      "dur": (piece.end - piece.start) / 1000, "args": {"done": piece.done}})
     for event in recording.events:
-        if event.kind in ("release", "late", "timer"):
+        if event.kind in ("release", "late", "timer", "demote"):
             name = "RT " + event.task if event.kind != "timer" else "one-shot event"
             rows.append({"ph": "i", "s": "p" if event.kind == "late" else "t", "name": event.kind,
                          "cat": "rt", "pid": event.cpu, "tid": thread(event.cpu, name),

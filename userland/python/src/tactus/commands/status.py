@@ -44,6 +44,15 @@ def left(trial: str) -> str:
     return f"{trial.split()[-1]} s left; say `tactus keep` to go on"
 
 
+# What a program did not mean to do; a signal, a debugger or the end of a program is ordinary.
+STRAY = ("syscall", "trap", "memory", "stopped")
+
+
+def strays(status: Status) -> list[str]:
+    """Names of the programs that were demoted by what they did."""
+    return sorted({str(row["task"]) for row in status.demotions if row["reason"] in STRAY})
+
+
 def verdict(status: Status) -> str:
     """The first word on the first line: is all well?"""
     if status.state != "active":
@@ -53,7 +62,9 @@ def verdict(status: Status) -> str:
                if row.get("state") in ("stopped", "faulted")]
     if stopped:
         return f"STOPPED ({', '.join(stopped)})"
-    return f"OVERRUNS ({', '.join(missed)})" if missed else "OK"
+    if missed:
+        return f"OVERRUNS ({', '.join(missed)})"
+    return f"DEMOTED ({', '.join(names)})" if (names := strays(status)) else "OK"
 
 
 def human(status: Status) -> str:
@@ -77,6 +88,9 @@ def human(status: Status) -> str:
         lines += table("interrupts", status.pipeline)
     lines += table("RT tasks", status.tasks)
     lines += table("RT interrupts", status.irqs)
+    if status.users is not None:
+        lines += table("programs' threads", status.users)
+        lines += table("demotions, the last ones", status.demotions)
     lines += ["RT-FIFOs: rtfifo is not loaded"] if status.fifos is None else table(
         "RT-FIFOs", status.fifos)
     return "\n".join(lines)

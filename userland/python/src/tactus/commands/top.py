@@ -12,7 +12,7 @@ import time
 from collections import deque
 
 from tactus import sysfs
-from tactus.commands.status import table
+from tactus.commands.status import strays, table
 from tactus.errors import ToolError, reason
 from tactus.machine import Machine
 from tactus.sysfs import Row, Status
@@ -20,6 +20,7 @@ from tactus.sysfs import Row, Status
 HELP = "watch tasks, CPUs and FIFOs live"
 BLOCKS = "▁▂▃▄▅▆▇█"
 HISTORY = 24
+DEMOTIONS = 8  # of the last ones, so many are shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +78,9 @@ def verdict(status: Status, rows: list[Row]) -> str:
     worst = max((int(row["max_late_ns"]) for row in rows), default=0)
     if bad:
         return f"MISSED: {', '.join(bad)}; worst {worst / 1000:.2f} us late"
+    if names := strays(status):
+        return (f"DEMOTED: {', '.join(names)}: see the last demotions; worst "
+                f"{worst / 1000:.2f} us late")
     return f"OK: {len(rows)} tasks, nothing missed, worst {worst / 1000:.2f} us late"
 
 
@@ -88,6 +92,9 @@ def screen(status: Status, rows: list[Row]) -> str:
              f"{status.kernel}  policy {status.policy}  timer {status.timer}  CPUs {status.cpus}"]
     lines += table("tasks", rows) + table("CPUs, interrupts", status.pipeline)
     lines += table("RT interrupts", status.irqs) + table("FIFOs", fifos)
+    if status.users is not None:
+        lines += table("programs' threads", status.users)
+        lines += table("demotions", status.demotions[-DEMOTIONS:])
     return "\n".join(lines)
 
 
@@ -112,7 +119,8 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
             if args.json:
                 print(json.dumps({"verdict": verdict(status, rows), "tasks": [
                     {name: value for name, value in row.items() if name} for row in rows],
-                    "cpus": status.pipeline, "irqs": status.irqs, "fifos": status.fifos}),
+                    "cpus": status.pipeline, "irqs": status.irqs, "fifos": status.fifos,
+                    "users": status.users, "demotions": status.demotions}),
                     flush=True)
             else:
                 print(clear + screen(status, rows), flush=True)
