@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import mutant, programs
+from harness import guest_python, mutant, programs
 from measure import users
 
 MODULES = "tactus rtfifo rtshm tactus_user"
@@ -63,7 +63,7 @@ def test_not_without_the_pipeline(vm) -> None:
 def test_it_stays_while_it_is_used(vm) -> None:
     done = vm("""
         ./user_latency --seconds=1 --json > figures & sleep 0.3
-        cut -f 3 /sys/kernel/tactus/users; rmmod tactus_user 2> /dev/null && echo gone
+        cut -f 4 /sys/kernel/tactus/users; rmmod tactus_user 2> /dev/null && echo gone
         wait $!; cat figures; rmmod tactus_user && echo unloaded""",
               modules=MODULES, put=[programs.build("user_latency")], icount=True)
     lines = done.stdout.splitlines()
@@ -71,11 +71,39 @@ def test_it_stays_while_it_is_used(vm) -> None:
     assert json.loads(lines[2])["missed"] == 0
 
 
+def test_the_examples(vm) -> None:
+    """The pendulum stays upright in RT mode while 20 ms sections come; the node gets its orders."""
+    done = vm("""
+        ./load --json --seconds=2 --irqoff=process,timer --min-sections=10 > sections & sleep 0.1
+        ./pendulum --seconds=1 --json; wait $!
+        ./periodic_node --seconds=0.8 | tail -1; cut -f 4 /sys/kernel/tactus/demotions | tail -n +2""",
+              modules=f"hog {MODULES}", icount=True,
+              put=[programs.build(name) for name in ("load", "pendulum", "periodic_node")])
+    first, last = done.stdout.splitlines()
+    servo = json.loads(first)
+    assert servo["jobs"] == 1000 and servo["missed"] == 0 and not servo["fallen"]
+    assert servo["latest_ns"] < users.LIMIT_NS and 0.01 < servo["worst_rad"] < 0.021
+    assert "wanted -1.00 m/s" in last and "0 states lost" in last
+
+
+def build_library(into: Path) -> Path:
+    subprocess.run(["make", "-s", "-C", programs.LIBTACTUS, f"BUILD={into}"], check=True)
+    return into / "libtactus.so.1.0.0"
+
+
+@pytest.mark.slow
+def test_python(vm, tmp_path: Path) -> None:
+    done = vm("PYTHONPATH=/usr/lib/tactus-src python3 rt_python.py", modules=MODULES, icount=True,
+              put=guest_python.put(tmp_path / "python", "threading")
+              | {build_library(tmp_path): "/lib/libtactus.so.1",
+                 Path(__file__).with_name("rt_python.py"): "/root/rt_python.py"})
+    assert done.stdout == "ok\n"
+
+
 def test_the_shared_library(vm, tmp_path: Path) -> None:
     """A dynamic program works, and the library exports what its manual page has."""
     folder = programs.LIBTACTUS
-    subprocess.run(["make", "-s", "-C", folder, f"BUILD={tmp_path}"], check=True)
-    library, program = tmp_path / "libtactus.so.1.0.0", tmp_path / "user_latency"
+    library, program = build_library(tmp_path), tmp_path / "user_latency"
     subprocess.run(["gcc", "-O2", f"-I{folder}", f"-I{programs.HEADERS}", "-o", program,
                     programs.source("user_latency") / "user_latency.c", f"-L{tmp_path}",
                     "-ltactus"],

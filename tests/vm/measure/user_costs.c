@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What RT mode costs a program, and what a system call costs: user_costs WHAT ... prints a line
+ * "WHAT NS" for each. With --icount a ns is an instruction.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <uapi/tactus/fifo.h>
+#include <tactus/rt.h>
+
+#define TURNS 1000
+#define PAGES 300
+#define PERIOD_NS 1000000
+
+static const struct rt_attr usual = {
+	.period_ns = PERIOD_NS, .priority = 10, .cpu = -1,
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1e9 + time.tv_nsec;
+}
+
+static void enter(const struct rt_attr *attr)
+{
+	if (rt_enter(attr))
+		errx(1, "%s", rt_why());
+}
+
+/* ---- of Linux's ---- */
+
+static double cost_syscall(void)
+{
+	double before;
+
+	syscall(SYS_getppid);
+	before = now();
+	for (int i = 0; i < TURNS; i++)
+		syscall(SYS_getppid);
+	return (now() - before) / TURNS;
+}
+
+/* ---- to RT mode and back ---- */
+
+/* From the call to the moment from which on the first release is counted. */
+static double promotion(void)
+{
+	int64_t before = rt_now(), entered;
+	struct rt_job job;
+
+	enter(&usual);
+	rt_wait(&job);
+	entered = job.release_ns - (job.number + 1) * PERIOD_NS;
+	rt_leave();
+	return entered - before;
+}
+
+static double cost_promotion(void)
+{
+	if (rt_init() || !memset(mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, PAGES * 4096))
+		errx(1, "no /dev/rt");
+	return promotion();
+}
+
+static double cost_promotion_again(void)
+{
+	promotion();
+	return promotion();
+}
+
+/* A system call in RT mode, less the same in Linux. */
+static double cost_demotion(void)
+{
+	double plain = cost_syscall();
+	int64_t before, after;
+
+	enter(&usual);
+	before = rt_now();
+	syscall(SYS_getppid);
+	after = rt_now();
+	return after - before - plain;
+}
+
+/* ---- in RT mode ---- */
+
+static int fifo, sem, mtx;
+static char bytes[8];
+
+static void do_now(void) { rt_now(); }
+static void do_sleep(void) { rt_sleep_until(0); }
+static void do_put(void) { rt_fifo_put(fifo, bytes, sizeof(bytes)); }
+static void do_sem(void) { rt_sem_post(sem); rt_sem_wait_until(sem, 0); }
+static void do_mtx(void) { rt_mtx_lock_until(mtx, 0); rt_mtx_unlock(mtx); }
+
+static double in_rt(void (*call)(void))
+{
+	int64_t before, after;
+
+	enter(&usual);
+	call();
+	before = rt_now();
+	for (int i = 0; i < TURNS; i++)
+		call();
+	after = rt_now();
+	if (rt_leave())
+		errx(1, "it was demoted");
+	return (double)(after - before) / TURNS;
+}
+
+static double cost_now(void)
+{
+	rt_init();
+	return in_rt(do_now);
+}
+
+static double cost_sleep(void)
+{
+	return in_rt(do_sleep);
+}
+
+static double cost_put(void)
+{
+	struct rtf_new new = { .fifo = 0, .size = 1 << 16 };
+	int control = open("/dev/rtfctl", O_RDWR);
+
+	if (control < 0 || ioctl(control, RTF_IOC_CREATE, &new))
+		err(1, "FIFO");
+	fifo = rt_fifo(open("/dev/rtf0", O_RDWR));
+	return in_rt(do_put);
+}
+
+static double cost_sem(void)
+{
+	sem = rt_sem_open(NULL, 0);
+	return in_rt(do_sem);
+}
+
+static double cost_mtx(void)
+{
+	mtx = rt_mtx_open(NULL);
+	return in_rt(do_mtx);
+}
+
+/*
+ * A job: what a loop of Linux's is held up by each: the one-shot event, the release, the switch to
+ * ring 3, the wait, the switch back.
+ */
+#define JOBS 2000
+#define FAST_NS 100000
+
+static double cost_round(void)
+{
+	struct rt_attr attr = usual;
+	double alone = 0, beside;
+	int status = 0;
+	pid_t pid;
+
+	attr.period_ns = FAST_NS;
+	for (int turn = 0; turn < 2; turn++) {
+		double before;
+
+		pid = turn ? fork() : 0;
+		if (turn && !pid) {
+			enter(&attr);
+			for (int k = 0; k < 2 * JOBS; k++)
+				rt_wait(NULL);
+			_exit(rt_leave() != 0);
+		}
+		if (turn)
+			usleep(100000);
+		before = now();
+		for (volatile long i = 0; i < JOBS / 2 * FAST_NS / 6; i++)
+			;
+		beside = now() - before;
+		if (!turn)
+			alone = beside;
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		errx(1, "the task was demoted");
+	return (beside - alone) / (beside / FAST_NS);
+}
+
+static const struct {
+	const char *name;
+	double (*measure)(void);
+} costs[] = {
+	{ "syscall", cost_syscall }, { "promotion", cost_promotion },
+	{ "promotion-again", cost_promotion_again }, { "demotion", cost_demotion },
+	{ "round", cost_round }, { "now", cost_now }, { "sleep-past", cost_sleep },
+	{ "put", cost_put }, { "sem", cost_sem }, { "mtx", cost_mtx },
+};
+
+int main(int argc, char **argv)
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		err(1, "mlockall");
+	for (int a = 1; a < argc; a++) {
+		bool known = false;
+
+		for (unsigned int i = 0; i < sizeof(costs) / sizeof(costs[0]); i++) {
+			if (strcmp(argv[a], costs[i].name))
+				continue;
+			printf("%s %.1f\n", argv[a], costs[i].measure());
+			fflush(stdout);
+			known = true;
+		}
+		if (!known)
+			errx(2, "no such cost: %s", argv[a]);
+	}
+	return 0;
+}
