@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Semaphores, mutexes, mailboxes, condition variables and events for RT mode. They lie in the
- * kernel, where no program can spoil them, and are those of <rt/sync.h>: so tasks of programs and of
- * the kernel wait for one another.
+ * kernel, where no program can spoil them, and are those of <rt/sync.h>: so tasks of programs and
+ * of the kernel wait for one another.
  *
  * A process has a table of those that it uses, which only grows until its /dev/rt is closed. So RT
  * calls look into it without a lock.

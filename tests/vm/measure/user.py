@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What RT mode costs: to enter and leave it, its calls, a job; and what a system call of Linux's does.
+"""What RT mode costs: to enter and leave it, its calls, a job; and a system call of Linux's.
 
 The program user_costs measures itself. Under ``--icount`` a nanosecond is an instruction. The goals
 are what the design wants; a goal that is not reached is said and is no error.
@@ -74,7 +74,8 @@ def table(costs: Sequence[Cost]) -> str:
     lines = [f"{'instructions':>12} {'goal':>8}  what"]
     for cost in costs:
         goal = "" if cost.goal is None else f"{cost.goal:g}"
-        verdict = " (not reached)" if cost.goal is not None and cost.instructions > cost.goal else ""
+        missed = cost.goal is not None and cost.instructions > cost.goal
+        verdict = " (not reached)" if missed else ""
         lines.append(f"{cost.instructions:>12.1f} {goal:>8}  {cost.what}{verdict}")
     return "\n".join(lines)
 
