@@ -76,7 +76,8 @@ def test_the_examples(vm) -> None:
     done = vm("""
         ./load --json --seconds=2 --irqoff=process,timer --min-sections=10 > sections & sleep 0.1
         ./pendulum --seconds=1 --json; wait $!
-        ./periodic_node --seconds=0.8 | tail -1; cut -f 4 /sys/kernel/tactus/demotions | tail -n +2""",
+        ./periodic_node --seconds=0.8 | tail -1
+        tail -n +2 /sys/kernel/tactus/demotions | cut -f 4""",
               modules=f"hog {MODULES}", icount=True,
               put=[programs.build(name) for name in ("load", "pendulum", "periodic_node")])
     first, last = done.stdout.splitlines()
