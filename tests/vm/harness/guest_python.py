@@ -1,62 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A Python for the guest: the interpreter and just the modules that a package imports.
-
-The whole standard library is 60 MB, which a guest would spend seconds unpacking.
-"""
+"""The command `tactus` in the guest, and many of its calls in one boot."""
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import TOP
+from .bench.tool import put
 from .vmrun import Vm
 
-PYTHON = Path("/usr/bin/python3")  # Debian's: its library is in one known folder
-PACKAGE = TOP / "userland/python/src"
-
-# Runs on the host: imports all that the tool has, then says which files that took.
-ASK = """
-import json, pkgutil, importlib, sys
-sys.path.insert(0, sys.argv[1])
-import encodings.ascii, encodings.latin_1, encodings.utf_8, runpy, site, zipimport
-import tactus
-for info in pkgutil.walk_packages(tactus.__path__, "tactus."):
-    if not info.name.endswith("__main__"):
-        importlib.import_module(info.name)
-for name in sys.argv[2:]:
-    importlib.import_module(name)
-files = [m.__file__ for m in sys.modules.values() if getattr(m, "__file__", None)]
-version = f"{sys.version_info.major}.{sys.version_info.minor}"
-homes = (f"{sys.base_prefix}/lib/python{version}/", f"{sys.base_prefix}/lib/python3/")
-print(json.dumps([name for name in files if name.startswith(homes)]))
-"""
-
-
-def put(into: Path, *more: str) -> dict[str | Path, str]:
-    """Gather interpreter, library and the tool below @into; what the bench's `put` wants.
-
-    @more: modules beyond those that the tool imports, Debian's packages included. In the guest
-    `tactus` is /usr/bin/tactus.
-    """
-    asked = subprocess.run([PYTHON, "-I", "-B", "-c", ASK, PACKAGE, *more], check=True,
-                           capture_output=True, text=True)
-    library = into / "library"
-    for name in json.loads(asked.stdout):
-        target = library / name.partition("/lib/")[2]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(name, target)
-    shutil.copytree(PACKAGE, library / "tactus-src",
-                    ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    launcher = into / "tactus"
-    launcher.write_text("#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/usr/lib/tactus-src "
-                        "exec /usr/bin/python3 -m tactus \"$@\"\n")
-    launcher.chmod(0o755)
-    return {PYTHON.resolve(): "/usr/bin/python3", library: "/usr/lib", launcher: "/usr/bin/tactus"}
+__all__ = ["Step", "put", "run_steps"]
 
 
 @dataclass(frozen=True)
