@@ -64,6 +64,19 @@ def test_slices() -> None:
                      (0, "a", 46000, 47000, False), (0, "a", 47200, 47300, True)]
 
 
+def test_the_chart(tmp_path: Path) -> None:
+    """Each piece a bar, each release an arrow, one chart a CPU."""
+    out, kept = tmp_path / "a.svg", tmp_path / "a.json"
+    recorded().write(kept)
+    assert cli.main(["trace", "export", str(kept), "--svg", str(out), "--title", "a <run>"]) == 0
+    text = out.read_text()
+    assert text.count('class="run"') == 4 and "a &lt;run&gt;, CPU 0" in text
+    assert text.count("m-3 5l3 -5l3 5") == 2  # of b's two, one lies before the first start
+    empty = tmp_path / "empty.json"
+    Recording("6.1", []).write(empty)
+    assert cli.main(["trace", "export", str(empty), "--svg", str(out)]) == 1
+
+
 def test_export(tmp_path: Path) -> None:
     text = ("  <idle>-0  [001] d..2. 3000: sched_switch: prev_comm=swapper/1 prev_pid=0 "
             "prev_prio=120 prev_state=R ==> next_comm=my tool next_pid=9 next_prio=120\n"
@@ -84,7 +97,8 @@ def test_export(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    (["export"], "export needs --perfetto"), (["record", "--events", "1"], "--events must be 2"),
+    (["export"], "export needs --perfetto OUT or --svg"),
+    (["record", "--events", "1"], "--events must be 2"),
     (["record", "--late-us", "0"], "must be above 0")])
 def test_wrong_command_lines(words: list[str], sentence: str, machine: FakeMachine,
                              capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,8 @@ class Chart:
     """(task, from, to)"""
     misses: Sequence[tuple[int, int, int]]
     """(task, deadline, when the job ended)"""
+    marks: Sequence[tuple[int, int]] = ()
+    """(task, release): of a run that was observed, in place of `releases`"""
 
 
 def unit_of(until: int) -> tuple[str, int]:
@@ -75,9 +77,11 @@ def draw(charts: Sequence[Chart], until: int) -> str:
                     parts.append(f'<rect class="run" x="{x(start):.2f}" y="{y + 5}" '
                                  f'width="{max(x(end) - x(start), 0.2):.2f}" height="{ROW - 9}" '
                                  f'fill="{COLOURS[n % len(COLOURS)]}"/>')
-            phase, period = chart.releases[n]
-            if period * 400 > until:  # else the marks would be one bar
-                for at in range(phase, until, period):
+            moments: Sequence[int] = [at for task, at in chart.marks if task == n]
+            if chart.releases:
+                moments = range(chart.releases[n][0], until, chart.releases[n][1])
+            if len(moments) < 400:  # else the marks would be one bar
+                for at in moments:
                     parts.append(f'<path d="M{x(at):.2f} {y + ROW - 4}V{y}m-3 5l3 -5l3 5" '
                                  f'fill="none" stroke="{INK}"/>')
             for task, deadline, _ in chart.misses:

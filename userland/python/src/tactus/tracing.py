@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tactus import gantt
 from tactus.errors import ToolError, reason
 from tactus.machine import Machine
 from tactus.sysfs import FOLDER
@@ -291,6 +292,26 @@ def listing(events: list[Event]) -> str:
         lines.append(f"{(event.when - first) / 1000:>14.3f} {event.cpu:>3} {event.kind:<8} "
                      f"{event.task:<15} {more(event) if more else ''}".rstrip())
     return "\n".join(lines)
+
+
+def svg(recording: Recording, title: str) -> str:
+    """A Gantt chart of each CPU's RT tasks, in the order of their first jobs."""
+    pieces = list(slices(recording.events))
+    if not pieces:
+        raise ToolError("no RT task ran meanwhile: there is nothing to draw")
+    first = min(piece.start for piece in pieces)
+    until = max(piece.end for piece in pieces) - first
+    charts = []
+    for cpu in sorted({piece.cpu for piece in pieces}):
+        names = list(dict.fromkeys(piece.task for piece in pieces if piece.cpu == cpu))
+        charts.append(gantt.Chart(
+            f"{title}, CPU {cpu}", names, (),
+            [(names.index(piece.task), piece.start - first, piece.end - first)
+             for piece in pieces if piece.cpu == cpu], (),
+            [(names.index(event.task), int(event.arg) - first) for event in recording.events
+             if event.cpu == cpu and event.kind == "release" and event.task in names
+             and 0 <= int(event.arg) - first <= until]))
+    return gantt.draw(charts, until)
 
 
 # ---- for Perfetto and chrome://tracing ----

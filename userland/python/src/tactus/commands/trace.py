@@ -4,7 +4,7 @@
   record   note events for some seconds, or until a job starts later than --late-us
   show     print a recording, or what the rings hold now, a line an event
   explain  say what came between the release and the start of the latest job
-  export   write a recording for ui.perfetto.dev or chrome://tracing
+  export   write a recording for ui.perfetto.dev or chrome://tracing, or draw it as a Gantt chart
 
 Without FILE, show, explain and export take what the rings hold now.
 
@@ -45,12 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="record: note Linux's switches as well, by ftrace")
     parser.add_argument("--task", metavar="NAME", help="show, explain: of this task")
     parser.add_argument("--perfetto", type=Path, metavar="OUT", help="export: the file to write")
+    parser.add_argument("--svg", type=Path, metavar="OUT", help="export: the chart to write")
+    parser.add_argument("--title", default="RT tasks", help="export: of the chart")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def check(args: argparse.Namespace) -> None:
-    if args.do == "export" and not args.perfetto:
-        raise ToolError("export needs --perfetto OUT", 2)
+    if args.do == "export" and not (args.perfetto or args.svg):
+        raise ToolError("export needs --perfetto OUT or --svg OUT", 2)
     if args.seconds < 0 or args.late_us is not None and not 0 < args.late_us < 1e9:
         raise ToolError("--seconds and --late-us must be above 0", 2)
     if not 2 <= args.events <= MOST_EVENTS:
@@ -115,6 +117,13 @@ def say_explanation(args: argparse.Namespace, recording: Recording) -> None:
         print(why.human() if why else "no job started meanwhile")
 
 
+def save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as problem:
+        raise ToolError(f"{path}: {problem.strerror}") from problem
+
+
 def run(args: argparse.Namespace, machine: Machine) -> int:
     check(args)
     if args.do == "record":
@@ -130,10 +139,10 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
     if args.do == "explain":
         say_explanation(args, recording)
     elif args.do == "export":
-        try:
-            args.perfetto.write_text(json.dumps(tracing.chrome(recording)) + "\n")
-        except OSError as problem:
-            raise ToolError(f"{args.perfetto}: {problem.strerror}") from problem
+        if args.perfetto:
+            save(args.perfetto, json.dumps(tracing.chrome(recording)) + "\n")
+        if args.svg:
+            save(args.svg, tracing.svg(recording, args.title))
     else:
         events = [event for event in recording.events if args.task in (None, event.task)]
         if args.json:
