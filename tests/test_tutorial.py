@@ -46,24 +46,3 @@ def test_the_site(tmp_path: Path) -> None:
     # Offline: no page fetches anything.
     for page in (tmp_path / "site").rglob("*.html"):
         assert not re.search(r'<(script|link)[^>]*(src|href)="https?://', page.read_text()), page
-
-
-def test_the_lab_on_policies(tmp_path: Path) -> None:
-    """What the sheet answers is what its command shows."""
-    page = (TOP / "docs/course/README.md").read_text()
-    command = re.search(r"^    userland/tactus (analyze .*)$", page, re.M)
-    assert command
-    subprocess.run(["make", "-s", "analysis"], cwd=TOP, check=True)
-    words = command[1].replace("out/gantt.svg", str(tmp_path / "gantt.svg")).split()
-    done = subprocess.run([TOP / "userland/tactus", *words], cwd=TOP, text=True,
-                          capture_output=True, check=True)
-    assert "slow would answer within 8 ms, its deadline is 7 ms" in done.stdout
-    assert re.search(r"^edf: meets every deadline, at 97.14 % of the CPU$", done.stdout, re.M)
-    assert "<svg" in (tmp_path / "gantt.svg").read_text()
-
-    text = (TOP / "docs/course/rm-against-edf.toml").read_text()
-    (tmp_path / "less.toml").write_text(text.replace("4ms", "3ms"))
-    done = subprocess.run([TOP / "userland/tactus", "analyze", tmp_path / "less.toml"], text=True,
-                          capture_output=True, check=True)
-    assert "rm: meets every deadline, at 82.86 % of the CPU" in done.stdout
-    assert "bound: 82.84 %" in done.stdout

@@ -26,7 +26,7 @@ import playing
 from harness import programs
 from measure import figures, lateness
 from measure.figures import MeasureError
-from model import pit, quality, speaker
+from model import pit, quality, speaker, wav
 from model.porttrace import Capture, TraceError
 
 STATS = "/sys/module/rt_speaker/stats"
@@ -189,17 +189,20 @@ def mean_rate_hz(stamps: Sequence[speaker.Stamp]) -> float:
 
 def speech(out: Path, modes: Sequence[Mode] = MODES, kernel: str = "6.1",
            flavour: str = "cloud") -> list[Quality]:
-    """Play linux.au in each mode."""
+    """Play linux.au in each mode; what it sounds like is in MODE.wav."""
     out.mkdir(parents=True, exist_ok=True)
     sound = playing.make_au(out)
     reference = original(sound)
-    return [
-        Quality(p.mode.name, mean_rate_hz(p.stamps),
-                quality.coherence_snr_db(reference, heard(p.stamps)), p.mode.min_snr_db,
-                p.stats["late_max_ns"], p.stats["interval_max_dev_ns"], p.stats["missed"],
-                p.stats["underruns"])
-        for p in play(sound, modes, out, kernel, flavour)
-    ]
+    results = []
+    for p in play(sound, modes, out, kernel, flavour):
+        levels = heard(p.stamps)
+        wav.write_wav(out / f"{p.mode.name.replace(', ', '-').replace(' ', '-')}.wav",
+                      [float(level) for level in levels], quality.RATE_HZ)
+        results.append(Quality(
+            p.mode.name, mean_rate_hz(p.stamps), quality.coherence_snr_db(reference, levels),
+            p.mode.min_snr_db, p.stats["late_max_ns"], p.stats["interval_max_dev_ns"],
+            p.stats["missed"], p.stats["underruns"]))
+    return results
 
 
 TONE_HZ = 1000.0
