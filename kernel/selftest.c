@@ -57,7 +57,7 @@ struct patience {
 /* Is there time left? Context: any. */
 static bool patient(struct patience *p)
 {
-	u64 now = pl_clock();
+	u64 now = rt_get_time();
 
 	if (p->last)
 		p->spent += min(now - p->last, GAP_NS);

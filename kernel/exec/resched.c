@@ -86,14 +86,6 @@ void rt_exec_job_done(void)
 		reschedule(cpu);
 }
 
-void rt_exec_note_lateness(RT_TASK *task)
-{
-	RTIME late = pl_clock() - task->release;
-
-	if (late > task->max_late)
-		task->max_late = late;
-}
-
 /* A new task's first instructions; called by rt_task_entry only. */
 asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task);
 asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task)

@@ -4,6 +4,7 @@
 #define _TACTUS_EXEC_RESCHED_H
 
 #include <rt/task.h>
+#include "pipeline/pipeline.h"
 
 /** rt_exec_resched - let the right task run; returns when the caller may go on
  *
@@ -25,7 +26,14 @@ void rt_exec_job_done(void);
 void rt_exec_run(void (*fn)(void *arg), void *arg);
 
 /** rt_exec_note_lateness - the running task's job has just begun */
-void rt_exec_note_lateness(RT_TASK *task);
+static __always_inline void rt_exec_note_lateness(RT_TASK *task)
+{
+	/* Read afresh: this is what decides how late the job is. */
+	RTIME late = pl_clock() - task->release;
+
+	if (late > task->max_late)
+		task->max_late = late;
+}
 
 /* switch.S: @to goes on where it left off; @from is what comes back. */
 void rt_switch(struct rt_frame *from, struct rt_frame *to);

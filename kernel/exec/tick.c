@@ -49,15 +49,14 @@ static noinline void note_timer(struct rt_cpu *cpu, RTIME now)
 }
 
 /*
- * The one-shot event: all that is due at the moment of entry. What functions start
+ * The one-shot event: all that is due at @now, the moment of entry. What functions start
  * meanwhile comes later, so this ends.
  */
-void rt_exec_timer(void)
+void rt_exec_timer(u64 now)
 {
 	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
 	struct timerq *queue = &cpu->rq.timers;
 	struct rt_timer *timer;
-	RTIME now = pl_clock();
 	u64 mark;
 
 	rt_assert(pl_hard_disabled() && pl_oob() && pl_in_irq());

@@ -22,8 +22,8 @@ static inline void rt_exec_arm(struct rt_cpu *cpu)
 /** rt_exec_poke - another CPU's rq has changed. Context: any, hardware interrupts off. */
 void rt_exec_poke(int cpu);
 
-/** rt_exec_timer - take all that is due. Context: RT interrupt, as pl_client.timer. */
-void rt_exec_timer(void);
+/** rt_exec_timer - take all that is due at @now. Context: RT interrupt, as pl_client.timer. */
+void rt_exec_timer(u64 now);
 
 /** rt_exec_ipi - another CPU changed this one's rq. Context: RT interrupt, as pl_client.ipi. */
 void rt_exec_ipi(void);

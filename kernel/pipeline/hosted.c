@@ -132,9 +132,14 @@ void pl_hosted_arm(u64 when)
 		hrtimer_start(timer, ns_to_ktime(when), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
+static void timer_due(void)
+{
+	client->timer(pl_hosted_clock());
+}
+
 static enum hrtimer_restart expired(struct hrtimer *timer)
 {
-	interrupt(client->timer);
+	interrupt(timer_due);
 	return HRTIMER_NORESTART;	/* it may have been started anew */
 }
 
@@ -172,7 +177,7 @@ void pl_poll(void)
 	if (!pl_hosted())
 		return;
 	cpu->irq_depth++;
-	client->timer();
+	timer_due();
 	cpu->irq_depth--;
 }
 

@@ -10,6 +10,10 @@
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
+#include "pipeline/hosted.h"
+#include "pipeline/x86/irq/deadline.h"
+#include "pipeline/x86/irq/oneshot.h"
+
 struct pt_regs;
 
 DECLARE_STATIC_KEY_FALSE(pl_hosted_key);
@@ -42,7 +46,7 @@ struct pl_fault {
 
 /**
  * struct pl_client - the executive's entries into the out-of-band stage
- * @timer: the CPU's one-shot event is due
+ * @timer: the CPU's one-shot event is due at @now, which has just been read from pl_clock()
  * @ipi: another CPU called pl_ipi()
  * @resched: last call before an out-of-band interrupt returns; may switch stacks
  *	to an RT task and comes back when that (or Linux) is resumed
@@ -57,7 +61,7 @@ struct pl_fault {
  * pipeline is switched on.
  */
 struct pl_client {
-	void (*timer)(void);
+	void (*timer)(u64 now);
 	void (*ipi)(void);
 	void (*resched)(void);
 	bool (*fault)(struct pl_fault *fault);
@@ -89,7 +93,10 @@ static __always_inline bool pl_hard_disabled(void)
 }
 
 /** pl_clock - time, ns: the TSC's; hosted, CLOCK_MONOTONIC. Context: any. */
-u64 pl_clock(void);
+static __always_inline u64 pl_clock(void)
+{
+	return pl_hosted() ? pl_hosted_clock() : pl_tsc_clock();
+}
 
 /**
  * pl_timer_arm - set this CPU's next out-of-band event
@@ -97,7 +104,13 @@ u64 pl_clock(void);
  *
  * Context: any, hardware interrupts off.
  */
-void pl_timer_arm(u64 when);
+static __always_inline void pl_timer_arm(u64 when)
+{
+	if (pl_hosted())
+		pl_hosted_arm(when);
+	else
+		pl_oneshot_arm(when);
+}
 
 /*
  * pl_ipi - have pl_client.ipi called on another CPU

@@ -13,29 +13,13 @@
 #include "pipeline/ring3.h"
 #include "pipeline/x86/irq/deadline.h"
 #include "pipeline/x86/irq/lines.h"
-#include "pipeline/x86/irq/oneshot.h"
-
-/* Context: any. */
-u64 pl_clock(void)
-{
-	return pl_hosted() ? pl_hosted_clock() : pl_tsc_clock();
-}
 
 /* Context: any. */
 u64 pl_clock_factor(void)
 {
-	return pl_tsc_factor();
+	return pl_ns_per_tsc;
 }
 EXPORT_SYMBOL_GPL(pl_clock_factor);
-
-/* Context: any, hardware interrupts off. */
-void pl_timer_arm(u64 when)
-{
-	if (pl_hosted())
-		pl_hosted_arm(when);
-	else
-		pl_oneshot_arm(when);
-}
 
 /* Context: any. */
 void pl_ipi(int cpu)

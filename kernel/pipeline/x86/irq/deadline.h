@@ -39,13 +39,28 @@ u64 pl_deadline_read(void);
 /** pl_tsc_init - the TSC runs at @khz, which is not 0 */
 void pl_tsc_init(unsigned int khz);
 
-/**
- * pl_tsc_factor - ns per tick of the TSC, times 2^32: pl_tsc_clock() is the product's upper part
- */
-u64 pl_tsc_factor(void);
+#define PL_TSC_SHIFT 32
+extern u64 pl_ns_per_tsc;	/* << PL_TSC_SHIFT, rounded down */
 
-/** pl_tsc_clock - now, ns. Context: any. */
-u64 pl_tsc_clock(void);
+/*
+ * @value * @factor >> PL_TSC_SHIFT. In C its product has a type whose alignment would cost each
+ * function that reads the clock a frame of its own.
+ */
+static inline u64 pl_tsc_scale(u64 value, u64 factor)
+{
+	u64 high;
+
+	asm("mulq %[factor]\n\tshrdq %[shift], %[high], %[value]"
+	    : [value] "+a" (value), [high] "=&d" (high)
+	    : [factor] "rm" (factor), [shift] "i" (PL_TSC_SHIFT) : "cc");
+	return value;
+}
+
+/** pl_tsc_clock - now, ns. Inline: each release reads it several times. Context: any. */
+static inline u64 pl_tsc_clock(void)
+{
+	return pl_tsc_scale(pl_tsc(), pl_ns_per_tsc);
+}
 
 /* The longest wait that pl_deadline_arm() takes. */
 #define PL_DEADLINE_LONGEST_NS (1ULL << 30)

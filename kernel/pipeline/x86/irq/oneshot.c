@@ -57,16 +57,21 @@ const char *pl_timer_name(void)
 
 /* ---- two users ---- */
 
-static void program(struct oneshot *t)
+/* @now has just been read: a wait that begins later than that ends later, too. */
+static __always_inline void program_from(struct oneshot *t, u64 now)
 {
-	u64 next = min(t->rt_next, t->linux_next), now;
+	u64 next = min(t->rt_next, t->linux_next);
 
-	if (next == NEVER) {
+	if (unlikely(next == NEVER)) {
 		t->shot->disarm();
 		return;
 	}
-	now = pl_tsc_clock();
 	t->shot->arm(next > now ? min(next - now, t->shot->longest_ns) : 0);
+}
+
+static void program(struct oneshot *t)
+{
+	program_from(t, pl_tsc_clock());
 }
 
 void pl_oneshot_arm(u64 when)
@@ -100,7 +105,7 @@ bool pl_oneshot_due(void)
 	t->handling = true;
 	if (t->rt_next <= now) {
 		t->rt_next = NEVER;
-		pl_client->timer();
+		pl_client->timer(now);
 		now = pl_tsc_clock();
 	}
 	t->handling = false;
@@ -113,7 +118,7 @@ bool pl_oneshot_due(void)
 		t->owed = true;
 		t->linux_next = now + NSEC_PER_SEC;
 	}
-	program(t);
+	program_from(t, now);
 	return linux_due;
 }
 

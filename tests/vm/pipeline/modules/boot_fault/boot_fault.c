@@ -80,7 +80,7 @@ static const struct {
 	{ "shot", "tactus:pl_oneshot_arm", &not_here },
 	{ "tick", "tactus:client_next_event", &not_here },
 	{ "ipi", "tactus:pl_line_ipi", &not_for },
-	{ "replay", "tactus:pl_clock", &forgetful },
+	{ "replay", "tactus:rt_get_time", &forgetful },
 };
 
 /* ---- Linux stalled ---- */
