@@ -25,7 +25,7 @@ void core_requeue(struct rt_rq *rq, RT_TASK *task)
 /* Jobs. */
 
 /* The job is @release's, whether it begins now or is in progress, blocked perhaps. */
-static void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
+static __always_inline void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 {
 	task->release = release;
 	task->due = rq_deadline_after(task, release);
@@ -34,10 +34,11 @@ static void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 	if (unlikely(task->budget))
 		rq_budget_begin(rq, task, release);
 	else
-		rq->ops->release(rq, task);
+		rq_tell_release(rq, task);
 }
 
-static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
+/* Inline in core_release(), which is on the path of each job. */
+static __always_inline void begin_job_here(struct rt_rq *rq, RT_TASK *task, RTIME release)
 {
 	task->releases++;
 	/* Of one without a period this is where the job before has ended. */
@@ -48,6 +49,11 @@ static void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 	task->state = CORE_READY;
 	set_job(rq, task, release);
 	events_note(&rq->events, EVENT_RELEASE, task->id, release);
+}
+
+static noinline void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
+{
+	begin_job_here(rq, task, release);
 }
 
 /* The job is over, or there was none: wait for next_release. */
@@ -84,7 +90,7 @@ void core_release(struct rt_rq *rq, RT_TASK *task)
 		return;
 	}
 	timerq_remove_release(&rq->timers, &task->timer);
-	begin_job(rq, task, task->next_release);
+	begin_job_here(rq, task, task->next_release);
 	rq_enqueue_rested(rq, task);
 }
 

@@ -7,79 +7,75 @@ void heap_init(struct heap *heap, struct heap_slot *slots, unsigned int capacity
 	*heap = (struct heap) { .slot = slots, .capacity = capacity };
 }
 
-static inline bool before(const struct heap_slot *a, const struct heap_slot *b)
+static __always_inline bool before(const struct heap_slot *a, const struct heap_slot *b)
 {
 	return a->key < b->key || (a->key == b->key && a->seq < b->seq);
 }
 
-static inline void put(struct heap *heap, unsigned int i, struct heap_slot slot)
+static __always_inline void put(struct heap_slot *slots, unsigned int i, struct heap_slot slot)
 {
-	heap->slot[i] = slot;
+	slots[i] = slot;
 	slot.node->place = i + 1;
 }
 
+/*
+ * The two sifts are inline in their callers, so that @slot is in registers and the array's
+ * address, too: they are what a release among many tasks costs.
+ */
+
 /* Move the hole at @i towards the root until @slot fits in. */
-static void sift_up(struct heap *heap, unsigned int i, struct heap_slot slot)
+static __always_inline void sift_up(struct heap_slot *slots, unsigned int i,
+				    const struct heap_slot slot)
 {
 	while (i) {
 		unsigned int parent = (i - 1) / 2;
 
-		if (!before(&slot, &heap->slot[parent]))
+		if (!before(&slot, &slots[parent]))
 			break;
-		put(heap, i, heap->slot[parent]);
+		put(slots, i, slots[parent]);
 		i = parent;
 	}
-	put(heap, i, slot);
+	put(slots, i, slot);
 }
 
-/* Move the hole at @i towards the leaves until @slot fits in. */
-static void sift_down(struct heap *heap, unsigned int i, struct heap_slot slot)
+/* Move the hole at @i towards the leaves, of @count, until @slot fits in. */
+static __always_inline void sift_down(struct heap_slot *slots, unsigned int count, unsigned int i,
+				      const struct heap_slot slot)
 {
-	for (;;) {
-		unsigned int child = 2 * i + 1;
+	unsigned int child;
 
-		if (child >= heap->count)
-			break;
-		if (child + 1 < heap->count && before(&heap->slot[child + 1], &heap->slot[child]))
+	while ((child = 2 * i + 1) < count) {
+		if (child + 1 < count && before(&slots[child + 1], &slots[child]))
 			child++;
-		if (!before(&heap->slot[child], &slot))
+		if (!before(&slots[child], &slot))
 			break;
-		put(heap, i, heap->slot[child]);
+		put(slots, i, slots[child]);
 		i = child;
 	}
-	put(heap, i, slot);
+	put(slots, i, slot);
 }
 
-int heap_insert(struct heap *heap, struct rt_node *node, u64 key)
+void heap_raise(struct heap *heap, unsigned int i)
 {
-	struct heap_slot slot = { .key = key, .node = node };
-
-	if (heap->count == heap->capacity)
-		return -ENOSPC;
-	slot.seq = heap->seq++;
-	sift_up(heap, heap->count++, slot);
-	return 0;
+	sift_up(heap->slot, i, heap->slot[i]);
 }
 
 void heap_move(struct heap *heap, struct rt_node *node, u64 place)
 {
 	unsigned int i = node->place - 1;
-	struct heap_slot slot = heap->slot[i];
 
-	slot.seq = place;
-	sift_up(heap, i, slot);
+	heap->slot[i].seq = place;
+	heap_raise(heap, i);
 }
 
-void heap_remove(struct heap *heap, struct rt_node *node)
+void heap_remove_among(struct heap *heap, struct rt_node *node)
 {
 	unsigned int hole = node->place - 1;
-	struct heap_slot last = heap->slot[--heap->count];
+	const struct heap_slot last = heap->slot[--heap->count];
 
 	node->place = 0;
-	if (last.node == node)
-		return;
 	if (hole && before(&last, &heap->slot[(hole - 1) / 2]))
-		sift_up(heap, hole, last);
+		sift_up(heap->slot, hole, last);
 	else
-		sift_down(heap, hole, last);
+		sift_down(heap->slot, heap->count, hole, last);
 }

@@ -28,15 +28,36 @@ struct heap {
 
 void heap_init(struct heap *heap, struct heap_slot *slots, unsigned int capacity);
 
+/** heap_raise - the node in slot @i may have to leave before its parents. Private. */
+void heap_raise(struct heap *heap, unsigned int i);
+
+/** heap_remove_among - as heap_remove(), of a node that is not in the last slot. Private. */
+void heap_remove_among(struct heap *heap, struct rt_node *node);
+
 /**
  * heap_insert - O(log n)
  * @heap: the heap
  * @node: in no heap
  * @key: smaller leaves first
  *
+ * Inline, as heap_remove(): with one or two nodes, which is common, there is nothing to sift.
+ *
  * Return: 0, -ENOSPC (full).
  */
-int heap_insert(struct heap *heap, struct rt_node *node, u64 key);
+static inline int heap_insert(struct heap *heap, struct rt_node *node, u64 key)
+{
+	unsigned int i = heap->count;
+
+	if (unlikely(i == heap->capacity))
+		return -ENOSPC;
+	heap->count = i + 1;
+	heap->slot[i] = (struct heap_slot) { .key = key, .seq = heap->seq++, .node = node };
+	node->place = i + 1;
+	/* Of equal keys it is the last. */
+	if (i && key < heap->slot[(i - 1) / 2].key)
+		heap_raise(heap, i);
+	return 0;
+}
 
 /** heap_place - its place among equal keys; @node is in the heap */
 static inline u64 heap_place(const struct heap *heap, const struct rt_node *node)
@@ -57,7 +78,23 @@ void heap_move(struct heap *heap, struct rt_node *node, u64 place);
  * @heap: the heap that @node is in
  * @node: the node
  */
-void heap_remove(struct heap *heap, struct rt_node *node);
+static inline void heap_remove(struct heap *heap, struct rt_node *node)
+{
+	unsigned int last = heap->count - 1;
+
+	if (node->place - 1 == last) {
+		heap->count = last;
+		node->place = 0;
+	} else if (last == 1) {
+		/* The first of two. */
+		heap->count = last;
+		node->place = 0;
+		heap->slot[0] = heap->slot[1];
+		heap->slot[0].node->place = 1;
+	} else {
+		heap_remove_among(heap, node);
+	}
+}
 
 static inline bool heap_queued(const struct rt_node *node)
 {

@@ -25,25 +25,17 @@
 
 void rt_rq_add(struct rt_rq *rq, RT_TASK *task, unsigned long long key)
 {
-	u64 inherited = READ_ONCE(task->inherited);
-
-	/* A policy that adds a task twice must not break the queue of the others. */
-	rt_rq_remove(rq, task);
-	task->key = key;
-	heap_insert(&rq->ready, &task->ready, key < inherited ? key : inherited);
+	rq_add(rq, task, key);
 }
 
 void rt_rq_remove(struct rt_rq *rq, RT_TASK *task)
 {
-	if (heap_queued(&task->ready))
-		heap_remove(&rq->ready, &task->ready);
+	rq_remove(rq, task);
 }
 
 RT_TASK *rt_rq_first(const struct rt_rq *rq)
 {
-	struct rt_node *node = heap_first(&rq->ready);
-
-	return node ? container_of(node, RT_TASK, ready) : NULL;
+	return rq_first(rq);
 }
 
 int rt_rq_cpu(const struct rt_rq *rq)
@@ -403,7 +395,8 @@ static noinline RT_TASK *pick_by_budget(struct rt_rq *rq, RT_TASK *task, RTIME n
 
 RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 {
-	RT_TASK *task = checked_pick(rq);
+	/* The built-in policy is under no verdict. */
+	RT_TASK *task = rq_built_in(rq) ? rq_first(rq) : checked_pick(rq);
 
 	rq_account(rq, now);
 	if (unlikely(task && task->budget))
@@ -477,7 +470,10 @@ int core_complete_ops(struct rt_sched_ops *full, const struct rt_sched_ops *ops)
 	return 0;
 }
 
-/* The built-in policy: by priority; equal ones first come, first served. */
+/*
+ * The built-in policy: by priority; equal ones first come, first served. What rq.h asks inline is
+ * the same as release, enqueue, dequeue, pick and preempts here.
+ */
 
 static void fixed_priority_enqueue(struct rt_rq *rq, RT_TASK *task)
 {

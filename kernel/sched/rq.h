@@ -27,14 +27,79 @@ static inline RTIME rq_deadline_after(const RT_TASK *task, RTIME release)
 	return release + relative;
 }
 
+/* In the ready queue or not. See rt_rq_add() and its like. */
+
+static inline void rq_remove(struct rt_rq *rq, RT_TASK *task)
+{
+	if (heap_queued(&task->ready))
+		heap_remove(&rq->ready, &task->ready);
+}
+
+static inline void rq_add(struct rt_rq *rq, RT_TASK *task, u64 key)
+{
+	u64 inherited = READ_ONCE(task->inherited);
+
+	/* A policy that adds a task twice must not break the queue of the others. */
+	if (unlikely(heap_queued(&task->ready)))
+		rt_rq_remove(rq, task);
+	task->key = key;
+	heap_insert(&rq->ready, &task->ready, key < inherited ? key : inherited);
+}
+
+static inline RT_TASK *rq_first(const struct rt_rq *rq)
+{
+	struct rt_node *node = heap_first(&rq->ready);
+
+	return node ? container_of(node, RT_TASK, ready) : NULL;
+}
+
+/*
+ * What is asked of a policy at each release and each switch. The built-in one, which is not
+ * supervised, answers here, without a call: see core_fixed_priority.
+ */
+
+static inline bool rq_built_in(const struct rt_rq *rq)
+{
+	return likely(rq->ops == &core_fixed_priority);
+}
+
+static inline void rq_tell_release(struct rt_rq *rq, RT_TASK *task)
+{
+	if (!rq_built_in(rq))
+		rq->ops->release(rq, task);
+}
+
+static inline void rq_tell_enqueue(struct rt_rq *rq, RT_TASK *task)
+{
+	if (rq_built_in(rq))
+		rq_add(rq, task, task->priority);
+	else
+		rq->ops->enqueue(rq, task);
+}
+
+static inline void rq_tell_dequeue(struct rt_rq *rq, RT_TASK *task)
+{
+	if (rq_built_in(rq))
+		rq_remove(rq, task);
+	else
+		rq->ops->dequeue(rq, task);
+}
+
+static inline bool rq_ask_preempts(struct rt_rq *rq, const RT_TASK *task, const RT_TASK *curr)
+{
+	if (rq_built_in(rq))
+		return task->priority < curr->priority;
+	return rq->ops->preempts(rq, task, curr);
+}
+
 /* Ready or not, as the policy is told. */
 
 static inline void rq_enqueue(struct rt_rq *rq, RT_TASK *task)
 {
 	task->queued = CORE_QUEUED;
-	rq->ops->enqueue(rq, task);
+	rq_tell_enqueue(rq, task);
 	if (!rq->curr || task == rq->curr || READ_ONCE(task->inherited) != CORE_NOTHING_INHERITED ||
-	    rq->ops->preempts(rq, task, rq->curr))
+	    rq_ask_preempts(rq, task, rq->curr))
 		rq->need_resched = true;
 }
 
@@ -43,7 +108,7 @@ static inline void rq_dequeue(struct rt_rq *rq, RT_TASK *task)
 	if (!task->queued)
 		return;
 	task->queued = CORE_NOT_QUEUED;
-	rq->ops->dequeue(rq, task);
+	rq_tell_dequeue(rq, task);
 	if (task == rq->curr)
 		rq->need_resched = true;
 }

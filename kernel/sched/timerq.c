@@ -11,36 +11,19 @@ void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int cap
 	queue->armed = TIMERQ_NEVER;
 }
 
-static int insert(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME key)
-{
-	timer->expires = expires;
-	return heap_insert(&queue->heap, &timer->node, key);
-}
-
 int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME now)
 {
 	int err = -ENOSPC;
 
 	if (queue->users < queue->max_users)
-		err = insert(queue, timer, expires, expires > now ? expires : now + 1);
+		err = timerq_insert(queue, timer, expires, expires > now ? expires : now + 1);
 	if (!err)
 		queue->users++;
 	return err;
-}
-
-void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires)
-{
-	insert(queue, timer, expires, expires);
 }
 
 void timerq_remove(struct timerq *queue, struct rt_timer *timer)
 {
 	heap_remove(&queue->heap, &timer->node);
 	queue->users--;
-}
-
-void timerq_remove_release(struct timerq *queue, struct rt_timer *timer)
-{
-	if (heap_queued(&timer->node))
-		heap_remove(&queue->heap, &timer->node);
 }

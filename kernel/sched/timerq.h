@@ -45,14 +45,29 @@ void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int cap
  */
 int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME now);
 
+/* Private. Inline, as are the functions for releases: they are on the path of each job. */
+static inline int timerq_insert(struct timerq *queue, struct rt_timer *timer, RTIME expires,
+				RTIME key)
+{
+	timer->expires = expires;
+	return heap_insert(&queue->heap, &timer->node, key);
+}
+
 /** timerq_add_release - queue a task's timer; there is room */
-void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires);
+static inline void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires)
+{
+	timerq_insert(queue, timer, expires, expires);
+}
 
 /** timerq_remove - a user's timer, queued here */
 void timerq_remove(struct timerq *queue, struct rt_timer *timer);
 
 /** timerq_remove_release - a task's timer, queued here or nowhere */
-void timerq_remove_release(struct timerq *queue, struct rt_timer *timer);
+static inline void timerq_remove_release(struct timerq *queue, struct rt_timer *timer)
+{
+	if (heap_queued(&timer->node))
+		heap_remove(&queue->heap, &timer->node);
+}
 
 /**
  * timerq_due - the first timer, if its moment has come

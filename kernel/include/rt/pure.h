@@ -43,6 +43,9 @@ typedef int64_t s64;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define noinline __attribute__((__noinline__))
+#ifndef __always_inline		/* some C libraries have it */
+#define __always_inline inline __attribute__((__always_inline__))
+#endif
 #define div_u64(a, b) ((u64)(a) / (u32)(b))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
