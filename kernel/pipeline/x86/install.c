@@ -110,7 +110,7 @@ static int find_modules(void)
 static int hook_apic(void)
 {
 	pl_core_pin();
-	pl_core.hooks = &pl_line_hooks;
+	pl_core.hooks = pl_line_hooks();
 	pl_apichook_before_on();
 	return 0;
 }

@@ -188,11 +188,6 @@ static struct irq_desc *mask_line(unsigned int vector)
 	return desc;
 }
 
-static void resched(void)
-{
-	pl_client->resched();
-}
-
 /* ---- back in Linux ---- */
 
 void pl_line_unmask(struct irq_desc *desc, unsigned int vector)
@@ -211,19 +206,25 @@ void pl_line_unmask(struct irq_desc *desc, unsigned int vector)
 	data->chip->irq_unmask(data);
 }
 
-const struct pl_hooks pl_line_hooks = {
+static struct pl_hooks hooks = {
 	.oob_vector = oob_vector,
 	.rt_line = rt_line,
 	.oob_line = oob_line,
 	.mask_line = mask_line,
 	.unmask_line = pl_line_unmask,
-	.resched = resched,
 	.stalled = pl_stall_look,
 	.fault = pl_fault,
 	.cpu_dies = pl_hand_over,
 	.ring3_trap = pl_ring3_trap,
 	.ring3_call = pl_ring3_call,
 };
+
+const struct pl_hooks *pl_line_hooks(void)
+{
+	/* Straight to the executive: it is the last call before every job. */
+	hooks.resched = pl_client->resched;
+	return &hooks;
+}
 
 /* ---- IPI ---- */
 

@@ -8,7 +8,8 @@
 struct irq_desc;
 struct pl_hooks;
 
-extern const struct pl_hooks pl_line_hooks;
+/** pl_line_hooks - for the core; once pl_client is known. Context: Linux process. */
+const struct pl_hooks *pl_line_hooks(void);
 
 /** pl_lines_find - find what lines need of the kernel; 0 or -EOPNOTSUPP after a log line */
 int pl_lines_find(void);
