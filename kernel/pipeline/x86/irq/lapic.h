@@ -25,6 +25,15 @@ const struct pl_shot *pl_lapic_find(void);
  */
 int pl_lapic_find_rate(void);
 
+/*
+ * pl_lapic_measure_arming - find out how much later than asked for a count-down begins
+ *
+ * From then on each wait is shorter by that. Leaves the timer armed.
+ *
+ * Context: this CPU, hardware interrupts off; the timer is ours, its rate known.
+ */
+void pl_lapic_measure_arming(void);
+
 /** pl_lapic_events - Linux's clock event device of @cpu. Context: any. */
 struct clock_event_device *pl_lapic_events(int cpu);
 

@@ -239,6 +239,7 @@ void pl_oneshot_take(void)
 	dev->set_state_oneshot = client_oneshot;
 	pl_lapic_use_vector(pl_core.oob_vector);
 	t->shot = lapic;
+	pl_lapic_measure_arming();
 	program(t);
 }
 
