@@ -10,6 +10,7 @@ import pytest
 
 from measure.costs import (
     POLICY_LIMIT_NS,
+    POLICY_RELEASE_LIMIT,
     SHARE_TOLERANCE,
     Costs,
     costs,
@@ -37,7 +38,7 @@ def test_complaints_are_made(measured: Costs) -> None:
     worse = {name: value + 100 * (name in ("rt_rt", "linux_rt_linux")) for name, value in
              measured.raw.items()} | {"release_1000": 3 * measured.raw["release_10"]}
     assert len(dataclasses.replace(measured, raw=worse).complaints()) == 3
-    dear = {name: value * 5 // 4 + 1 for name, value in measured.raw.items()}
+    dear = {name: value + POLICY_RELEASE_LIMIT + 1 for name, value in measured.raw.items()}
     assert len(policy_complaints(measured, dataclasses.replace(measured, raw=dear))) == 1
 
 
