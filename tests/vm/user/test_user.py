@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -99,6 +101,23 @@ def test_python(vm, tmp_path: Path) -> None:
               | {build_library(tmp_path): "/lib/libtactus.so.1",
                  Path(__file__).with_name("rt_python.py"): "/root/rt_python.py"})
     assert done.stdout == "ok\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("cargo"), reason="no cargo, which is an extra")
+def test_rust(vm, tmp_path: Path) -> None:
+    """The crate's own tests, and its example in RT mode."""
+    build_library(tmp_path)
+    target, folder = tmp_path / "cargo", programs.LIBTACTUS.parent / "rust"
+    environment = os.environ | {"CARGO_TARGET_DIR": str(target), "TACTUS_LIB_DIR": str(tmp_path)}
+    subprocess.run(["cargo", "test", "--offline", "-q"], check=True, cwd=folder, env=environment)
+    subprocess.run(["cargo", "build", "--offline", "-q", "--release", "--example", "loop",
+                    "--target", "x86_64-unknown-linux-gnu"], check=True, cwd=folder,
+                   env=environment | {"RUSTFLAGS": "-C target-feature=+crt-static"})
+    done = vm("./loop", modules=MODULES, icount=True,
+              put=[target / "x86_64-unknown-linux-gnu/release/examples/loop"])
+    jobs, worst = map(int, re.findall(r"\d+", done.stdout))
+    assert jobs == 200 and worst < users.LIMIT_NS
 
 
 def test_the_shared_library(vm, tmp_path: Path) -> None:

@@ -4,9 +4,11 @@
  * end, whatever it does, and the machine to go on. Prints how they ended: by exit, by a signal (a
  * system call of Linux's, mostly: seccomp), or refused before they began.
  *
- * Left out are far returns (ca, cb, cf): QEMU 7.2 does those of ring 3 with the kernel's rights.
+ * Left out are far returns (ca, cb, cf): QEMU 7.2 does those of ring 3 with the kernel's rights. So the
+ * code cannot be written either: an address that it stores may have such a byte.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -75,7 +77,7 @@ static void on_signal(int number)
 
 static uint8_t *make_code(void)
 {
-	uint8_t *code = mmap(NULL, CODE_BYTES + 16, PROT_READ | PROT_WRITE | PROT_EXEC,
+	uint8_t *code = mmap(NULL, CODE_BYTES + 16, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	for (int at = 0; at < CODE_BYTES; ) {
@@ -91,6 +93,7 @@ static uint8_t *make_code(void)
 	for (int at = 0; at < CODE_BYTES; at++)
 		if (code[at] == 0xca || code[at] == 0xcb || code[at] == 0xcf)
 			code[at] = 0x90;
+	mprotect(code, CODE_BYTES + 16, PROT_READ | PROT_EXEC);
 	return code;
 }
 
@@ -106,6 +109,7 @@ static void be_random(unsigned int seed)
 	};
 	stack_t stack = { .ss_size = STACK_BYTES };
 	volatile int tries = 0;
+	int err;
 	uint8_t *code;
 
 	srandom(seed);
@@ -124,7 +128,10 @@ static void be_random(unsigned int seed)
 	sigsetjmp(again, 0);
 	if (tries++ == TRIES)
 		syscall(SYS_exit, 0);
-	if (rt_enter(&attr))
+	do
+		err = rt_enter(&attr);
+	while (err == -EINTR);	/* a SIGALRM */
+	if (err)
 		syscall(SYS_exit, REFUSED);
 	__asm__ volatile("jmp *%0" : : "r" (code + random() % 64), "a" (random()), "b" (random()),
 			 "c" (code), "d" (code), "S" (code), "D" (0L) : "memory");
