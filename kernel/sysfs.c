@@ -10,6 +10,7 @@
 #include <linux/utsname.h>
 #include <rt/status.h>
 #include "compat/compat.h"
+#include "compat/table.h"
 #include "exec/registry.h"
 #include "exec/status.h"
 #include "exec/trace.h"
@@ -123,17 +124,38 @@ static struct status_file files[] = {
 	STATUS_FILE(since_ns, since_show),
 	STATUS_FILE(pause_ns, pause_show),
 	STATUS_FILE(slots, slots_show),
-	STATUS_FILE(texts, pl_texts_show),
 	STATUS_FILE(cpus, cpus_show),
 	STATUS_FILE(timer, timer_show),
 	STATUS_FILE(clock, clock_show),
 	STATUS_FILE(idle, idle_show),
-	STATUS_FILE(pipeline, pl_stats_show),
-	STATUS_FILE(irqs, pl_lines_show),
 	STATUS_FILE(policy, rt_policy_show),
-	STATUS_FILE(tasks, rt_tasks_show),
-	STATUS_FILE(timing, rt_timing_show),
 	STATUS_FILE(trial, rt_trial_show),
+};
+
+/* Tables have no limit: a page of text would end after some sixty tasks. */
+struct table_file {
+	struct bin_attribute attr;
+	void (*show)(struct rt_table *table);
+};
+
+static ssize_t table_read(struct file *file, struct kobject *kobj, compat_bin_attribute *attr,
+			  char *buf, loff_t offset, size_t count)
+{
+	struct rt_table table = { .buf = buf, .offset = offset, .count = count };
+
+	container_of(attr, struct table_file, attr)->show(&table);
+	return table.done;
+}
+
+#define TABLE_FILE(file, fn) { \
+	.attr = { .attr = { .name = #file, .mode = 0444 }, .read = table_read }, .show = fn }
+
+static struct table_file tables[] = {
+	TABLE_FILE(texts, pl_texts_show),
+	TABLE_FILE(pipeline, pl_stats_show),
+	TABLE_FILE(irqs, pl_lines_show),
+	TABLE_FILE(tasks, rt_tasks_show),
+	TABLE_FILE(timing, rt_timing_show),
 };
 
 static ssize_t keep_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
@@ -177,6 +199,10 @@ int rt_sysfs_init(void)
 	for (int i = 0; i < ARRAY_SIZE(files); i++) {
 		sysfs_attr_init(&files[i].attr.attr);
 		err = err ?: sysfs_create_file(rt_kobj, &files[i].attr.attr);
+	}
+	for (int i = 0; i < ARRAY_SIZE(tables); i++) {
+		sysfs_bin_attr_init(&tables[i].attr);
+		err = err ?: sysfs_create_bin_file(rt_kobj, &tables[i].attr);
 	}
 	err = err ?: sysfs_create_file(rt_kobj, &keep_file.attr);
 	err = err ?: sysfs_create_bin_file(rt_kobj, &slots_list_file);

@@ -2,8 +2,8 @@
 /* The files "tasks" and "timing" of /sys/kernel/tactus/. */
 #include <linux/export.h>
 #include <linux/math64.h>
-#include <linux/sysfs.h>
 
+#include "compat/table.h"
 #include "exec/cpu.h"
 #include "exec/status.h"
 
@@ -37,12 +37,11 @@ static struct row snapshot(struct rt_cpu *cpu, const RT_TASK *task)
 	return row;
 }
 
-ssize_t rt_tasks_show(char *buf)
+void rt_tasks_show(struct rt_table *table)
 {
-	ssize_t used;
 	int i;
 
-	used = sysfs_emit(buf, "name\tcpu\tpriority\tperiod_ns\tstate\treleases\toverruns\tmax_late_ns\n");
+	rt_table_head(table, "name\tcpu\tpriority\tperiod_ns\tstate\treleases\toverruns\tmax_late_ns\n");
 	mutex_lock(&rt_exec_mutex);
 	for_each_possible_cpu(i) {
 		struct rt_cpu *cpu = rt_cpu_of(i);
@@ -50,13 +49,12 @@ ssize_t rt_tasks_show(char *buf)
 		for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next) {
 			struct row row = snapshot(cpu, task);
 
-			used += sysfs_emit_at(buf, used, "%s\t%d\t%d\t%lld\t%s\t%llu\t%llu\t%lld\n",
-					      task->name, i, row.priority, row.period, row.state,
-					      row.releases, row.overruns, row.max_late);
+			rt_table_row(table, "%s\t%d\t%d\t%lld\t%s\t%llu\t%llu\t%lld",
+				     task->name, i, row.priority, row.period, row.state,
+				     row.releases, row.overruns, row.max_late);
 		}
 	}
 	mutex_unlock(&rt_exec_mutex);
-	return used;
 }
 
 /* What a job in progress has used, and whether it is late, counts already. */
@@ -75,12 +73,11 @@ static struct timing timing_of(struct rt_cpu *cpu, const RT_TASK *task)
 	return t;
 }
 
-ssize_t rt_timing_show(char *buf)
+void rt_timing_show(struct rt_table *table)
 {
-	ssize_t used;
 	int i;
 
-	used = sysfs_emit(buf, "name\tcpu\tpriority\tperiod_ns\tdeadline_ns\tbudget_ns\tmax_exec_ns\tmisses\n");
+	rt_table_head(table, "name\tcpu\tpriority\tperiod_ns\tdeadline_ns\tbudget_ns\tmax_exec_ns\tmisses\n");
 	mutex_lock(&rt_exec_mutex);
 	for_each_possible_cpu(i)
 		for (const RT_TASK *task = rt_cpu_of(i)->rq.tasks; task; task = task->next) {
@@ -88,11 +85,9 @@ ssize_t rt_timing_show(char *buf)
 
 			/* A task that dies meanwhile may be shown. */
 			if (data_race(task->state) != CORE_DEAD)
-				used += sysfs_emit_at(buf, used,
-						      "%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%llu\n",
-						      task->name, i, task->priority, t.period,
-						      t.deadline, t.budget, t.max_exec, t.misses);
+				rt_table_row(table, "%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%llu",
+					     task->name, i, task->priority, t.period,
+					     t.deadline, t.budget, t.max_exec, t.misses);
 		}
 	mutex_unlock(&rt_exec_mutex);
-	return used;
 }

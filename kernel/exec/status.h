@@ -3,10 +3,10 @@
 #ifndef _TACTUS_EXEC_STATUS_H
 #define _TACTUS_EXEC_STATUS_H
 
-#include <linux/types.h>
+struct rt_table;
 
 /* For /sys/kernel/tactus/. Context: Linux process; may sleep. */
-ssize_t rt_tasks_show(char *buf);
-ssize_t rt_timing_show(char *buf);
+void rt_tasks_show(struct rt_table *table);
+void rt_timing_show(struct rt_table *table);
 
 #endif

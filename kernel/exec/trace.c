@@ -23,7 +23,7 @@
 
 static unsigned int events;
 module_param(events, uint, 0444);
-MODULE_PARM_DESC(events, "that are kept for each CPU, for /sys/kernel/tactus/events (default 0: none)");
+MODULE_PARM_DESC(events, "events that are kept for each CPU, for /sys/kernel/tactus/events (default 0: none)");
 
 /* Under rt_exec_mutex. */
 static bool on = true;

@@ -58,6 +58,8 @@ void pl_rouse_start(u64 wait_ns);
 /** pl_rouse_stop - not any more. Context: Linux process; may sleep. */
 void pl_rouse_stop(void);
 
+struct rt_table;
+
 /** struct pl_summary - what was installed, for the status files */
 struct pl_summary {
 	bool active;
@@ -75,9 +77,8 @@ void pl_get_summary(struct pl_summary *summary);
  * pl_stats_show - one line of text per CPU: what the pipeline did there
  *
  * Context: Linux process; may sleep.
- * Return: bytes written to @buf, a page.
  */
-ssize_t pl_stats_show(char *buf);
+void pl_stats_show(struct rt_table *table);
 
 /*
  * pl_slots_read - list the kernel's slots, a line of PL_SLOT_LINE bytes each: address, kind
@@ -93,9 +94,8 @@ ssize_t pl_slots_read(char *buf, loff_t offset, size_t count);
  * pl_texts_show - one line per text, "kernel" and modules: how many slots it has
  *
  * Context: Linux process; may sleep.
- * Return: bytes written to @buf, a page.
  */
-ssize_t pl_texts_show(char *buf);
+void pl_texts_show(struct rt_table *table);
 
 /* One word each for the status: one-shot device; clock, tsc or tsc-unstable; how the CPUs idle. */
 const char *pl_timer_name(void);
@@ -106,9 +106,8 @@ const char *pl_idle_name(void);
  * pl_lines_show - one line of text per RT interrupt: number, count, taken (0 or 1)
  *
  * Context: Linux process; may sleep.
- * Return: bytes written to @buf, a page.
  */
-ssize_t pl_lines_show(char *buf);
+void pl_lines_show(struct rt_table *table);
 
 /** pl_logged - does an interrupt wait for Linux on this CPU? Context: any. */
 bool pl_logged(void);

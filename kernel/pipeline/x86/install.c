@@ -20,6 +20,7 @@
 #include <linux/sysfs.h>
 #include <asm/apic.h>
 #include <asm/irq_vectors.h>
+#include "compat/table.h"
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/x86/rtstack.h"
 #include "pipeline/control.h"
@@ -294,32 +295,30 @@ void pl_get_summary(struct pl_summary *summary)
 	mutex_unlock(&pl_texts_mutex);
 }
 
-ssize_t pl_stats_show(char *buf)
+void pl_stats_show(struct rt_table *table)
 {
-	ssize_t bytes = sysfs_emit(buf, "cpu\tdirect\tlogged\treplayed\toob\thidden\teoi_swallowed\teoi_held\tlines_masked\n");
 	int cpu;
 
+	rt_table_head(table, "cpu\tdirect\tlogged\treplayed\toob\thidden\teoi_swallowed\teoi_held\tlines_masked\n");
 	for_each_online_cpu(cpu) {
 		const struct pl_stats *s = &per_cpu(pl_cpu, cpu).stats;
 
-		bytes += sysfs_emit_at(buf, bytes, "%d\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\n",
-				       cpu, s->direct, s->logged, s->replayed, s->oob, s->hidden,
-				       s->eoi_swallowed, s->eoi_held, s->lines_masked);
+		rt_table_row(table, "%d\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu", cpu,
+			     s->direct, s->logged, s->replayed, s->oob, s->hidden,
+			     s->eoi_swallowed, s->eoi_held, s->lines_masked);
 	}
-	return bytes;
 }
 
-ssize_t pl_texts_show(char *buf)
+void pl_texts_show(struct rt_table *table)
 {
-	ssize_t bytes = sysfs_emit(buf, "text\tslots\n");
 	const struct pl_text *text;
 
+	rt_table_head(table, "text\tslots\n");
 	mutex_lock(&pl_texts_mutex);
 	list_for_each_entry(text, &pl_texts, node)
 		if (text->count)
-			bytes += sysfs_emit_at(buf, bytes, "%s\t%u\n", text->name, text->count);
+			rt_table_row(table, "%s\t%u", text->name, text->count);
 	mutex_unlock(&pl_texts_mutex);
-	return bytes;
 }
 
 ssize_t pl_slots_read(char *buf, loff_t offset, size_t count)

@@ -30,6 +30,7 @@
 #include <asm/hw_irq.h>
 #include <rt/irq.h>
 #include <rt/post.h>
+#include "compat/table.h"
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/x86/ring3/ring3.h"
 #include "pipeline/hosted.h"
@@ -412,17 +413,15 @@ static void post_dead(struct rt_post *post)
 	schedule_work(&dead_work);
 }
 
-ssize_t pl_lines_show(char *buf)
+void pl_lines_show(struct rt_table *table)
 {
-	ssize_t bytes = sysfs_emit(buf, "irq\tcount\ttaken\n");
-
+	rt_table_head(table, "irq\tcount\ttaken\n");
 	mutex_lock(&lines_mutex);
 	for (unsigned int irq = 0; irq < MAX_LINES; irq++)
 		if (rt_lines[irq])
-			bytes += sysfs_emit_at(buf, bytes, "%u\t%lu\t%d\n", irq,
-					       rt_lines[irq]->count, rt_lines[irq]->taken);
+			rt_table_row(table, "%u\t%lu\t%d", irq, rt_lines[irq]->count,
+				     rt_lines[irq]->taken);
 	mutex_unlock(&lines_mutex);
-	return bytes;
 }
 
 int pl_lines_find(void)

@@ -13,7 +13,7 @@
 
 #include <rt/task.h>
 
-#define MAX_TASKS 16
+#define MAX_TASKS 256
 #define CALIBRATION 1000000UL
 #define START_NS 2000000
 
