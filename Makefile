@@ -78,10 +78,12 @@ build/host/tactus.%: $(wildcard userland/python/src/tactus/*.py userland/python/
 	@mkdir -p $(@D)
 	@PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=userland/python/src $(PYTHON) -m tactus completion $* > $@
 
-# The packages on a Debian machine of their own, in QEMU: install, boot, second kernel, purge.
+# The packages on a Debian machine of their own, in QEMU: install, boot, second kernel, purge. Then
+# the RPM and Arch packages, built and unpacked.
 test-packages:
 	@tools/setup deb
 	@tests/packages/run
+	@$(PYTEST) -q -m long tests/packages
 
 # Debian packages, into out/deb.
 deb:
