@@ -45,13 +45,18 @@ static void enter(const struct rt_attr *attr)
 
 static double cost_syscall(void)
 {
-	double before;
+	double least = 1e9;
 
-	syscall(SYS_getppid);
-	before = now();
-	for (int i = 0; i < TURNS; i++)
-		syscall(SYS_getppid);
-	return (now() - before) / TURNS;
+	/* The least: an interrupt of Linux's only adds. */
+	for (int turn = 0; turn < 20; turn++) {
+		double before = now(), took;
+
+		for (int i = 0; i < TURNS / 10; i++)
+			syscall(SYS_getppid);
+		took = (now() - before) / (TURNS / 10);
+		least = took < least ? took : least;
+	}
+	return least;
 }
 
 /* ---- to RT mode and back ---- */
