@@ -139,6 +139,18 @@ def words_of(subject: Subject, seeds: range, tactus: str = "", planted: int = 0)
             subject.command.format(rounds=len(seeds))]
 
 
+def first_of(subject: Subject, seeds: range) -> range:
+    """The shortest beginning of `seeds` that ends the guest: what ends it says no round, but the
+    same schedules do the same again."""
+    good, bad = 0, len(seeds)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        done = subprocess.run(words_of(subject, seeds[:middle]), check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        good, bad = (middle, bad) if done.returncode == 0 else (good, middle)
+    return seeds[:bad]
+
+
 def run_subject(subject: Subject, seeds: range, tactus: str = "",
                 planted: int = 0) -> Found | None:
     """One boot, a round for each of `seeds`."""
@@ -149,9 +161,12 @@ def run_subject(subject: Subject, seeds: range, tactus: str = "",
     if done.returncode == 0:
         return None
     said = done.stdout[-1000:] + done.stderr[-2000:]
-    rounds = re.findall(r"round (\d+)", said)
-    # Without a number it is a hang, and any of them.
-    upto = seeds[:int(rounds[-1])] if rounds else seeds
+    # A shell's last round failed; a duel tells its own, the first time, as modprobe tries twice.
+    rounds = re.findall(r"duel: \w+: round (\d+)", said)[:1] or re.findall(r"round (\d+)", said)
+    if rounds:
+        upto = seeds[:int(rounds[-1])]
+    else:       # which of them is worth many boots, but not in the control
+        upto = seeds if planted else first_of(subject, seeds)
     return Found(upto[-1], shlex.join(words_of(subject, upto, tactus, planted)), said)
 
 
@@ -192,6 +207,13 @@ def tell(name: str, seeds: range, found: Found | None, began: float) -> None:
               f" ({time.monotonic() - began:.0f} s)", flush=True)
 
 
+def reason(found: Found) -> str:
+    """The one line of what a subject said that tells most."""
+    lines = [line.lstrip("| ") for line in found.said.splitlines()]
+    told = [line for line in lines if re.search(r"duel: |panic|BUG|WARNING|Oops", line)]
+    return (told or lines or [""])[0].strip()
+
+
 def explore_planted(seeds: range, jobs: int, names: Iterable[str] = SUBJECTS) -> int:
     """The control, of the subjects named; 0 if every race was found."""
     plants = [(SUBJECTS[name], planted) for name in names for planted in SUBJECTS[name].planted]
@@ -203,8 +225,8 @@ def explore_planted(seeds: range, jobs: int, names: Iterable[str] = SUBJECTS) ->
             run = functools.partial(run_subject, subject, tactus=tactus, planted=planted)
             found = search(run, seeds, subject.each_boot, jobs, name)
             count += found is not None
-            print(f"{name}: " + (f"found by seed {found.seed}" if found else "NOT found"),
-                  flush=True)
+            print(f"{name}: " + (f"found within {found.seed} seeds: {reason(found)}" if found
+                                 else "NOT found"), flush=True)
     print(f"{count} of {len(plants)} planted races found")
     return 0 if count == len(plants) else 1
 

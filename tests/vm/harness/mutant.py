@@ -73,9 +73,20 @@ EDITS: dict[str, dict[str, str]] = {
         "\t\tfiring = rt_timer_is_firing(timer);\n\t\thardunlock(&cpu->lock);\n":
         "\t\tfiring = rt_timer_is_firing(timer);\n\t\thardunlock(&cpu->lock);\n"
         "\t\tif (tactus_planted == 1)\n\t\t\tfiring = false;\n",
-        # 2: a task's stack is freed while its CPU is still on it: as if on_cpu had no barriers.
+        # 2: a task's stack is freed while its CPU is still on it: as if on_cpu had no barriers. Its
+        # pages are somebody else's at once, and the CPU takes a while to leave it.
         "\twhile (smp_load_acquire(&task->on_cpu))\n":
         "\twhile (tactus_planted != 2 && smp_load_acquire(&task->on_cpu))\n",
+        "\tvfree(task->stack);\n\ttask->stack = NULL;\n":
+        "\tif (tactus_planted == 2)\n\t\tmemset(task->stack, 0, task->stack_bytes);\n"
+        "\tvfree(task->stack);\n\ttask->stack = NULL;\n",
+        "static __always_inline struct rt_frame *frame_of(":
+        "extern int tactus_planted;\n\n"
+        "static noinline void linger(void)\n{\n\tcpu_relax();\n}\n\n"
+        "static __always_inline struct rt_frame *frame_of(",
+        "\tcpu->prev = prev;\n\t/* Back to Linux's for a task":
+        "\tcpu->prev = prev;\n\tif (tactus_planted == 2 && prev)\n\t\tlinger();\n"
+        "\t/* Back to Linux's for a task",
         # 3: a call looks whether its task is alive a while before it has the lock.
         "\thardlock(&cpu->lock);\n\t/* A task changes CPU under":
         "\tbool alive = READ_ONCE(task->state) != CORE_DEAD;\n\n"

@@ -6,11 +6,22 @@ The planted races, each of which it must find, are `make explore`'s.
 
 from __future__ import annotations
 
+import subprocess
 import threading
 
 import pytest
 
-from harness.explore import SUBJECTS, Found, explore_planted, run_subject, search, shell, words_of
+from harness.explore import (
+    SUBJECTS,
+    Found,
+    explore_planted,
+    first_of,
+    reason,
+    run_subject,
+    search,
+    shell,
+    words_of,
+)
 
 
 def test_subjects_are_explored_as_they_are() -> None:
@@ -24,6 +35,33 @@ def test_a_failing_round_is_told() -> None:
     found = run_subject(subject, range(11, 21))
     assert found and found.seed == 13 and "round 3" in found.said
     assert "--schedule 10 " in found.command and "-lt 3 ]" in found.command
+
+
+def test_the_end_of_a_guest_has_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends the guest says no round: the shortest beginning that ends it is looked for."""
+    def boot(words: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        rounds = int(words[-1].partition("rounds=")[2].split()[0])
+        return subprocess.CompletedProcess(words, 125 if rounds >= 37 else 0)
+
+    monkeypatch.setattr("harness.explore.subprocess.run", boot)
+    assert first_of(SUBJECTS["wakeup"], range(101, 201)) == range(101, 138)
+    assert first_of(SUBJECTS["wakeup"], range(101, 138)) == range(101, 138)
+    assert first_of(SUBJECTS["wakeup"], range(101, 102)) == range(101, 102)
+
+
+def test_a_duel_that_is_tried_twice_has_its_first_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "[ 1.0] duel: cancel: round 17: it went on\n[ 1.1] duel: cancel: round 5: it went on\n"
+    monkeypatch.setattr("harness.explore.subprocess.run", lambda words, **_:
+                        subprocess.CompletedProcess(words, 1, said, ""))
+    found = run_subject(SUBJECTS["cancel"], range(101, 201))
+    assert found and found.seed == 117 and "rounds=17 " in found.command
+
+
+def test_the_reason_is_the_line_that_tells() -> None:
+    said = "a\n  | Kernel panic - not syncing: stack\nb"
+    assert reason(Found(1, "", said)) == "Kernel panic - not syncing: stack"
+    assert reason(Found(1, "", "vm: no end after 5 s\n  | x")) == "vm: no end after 5 s"
+    assert reason(Found(1, "", "")) == ""
 
 
 @pytest.mark.parametrize("jobs", [1, 4])
