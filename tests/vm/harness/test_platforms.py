@@ -3,9 +3,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import os
+import struct
+from pathlib import Path
+
 import pytest
 
-from harness.platforms import PLATFORMS, TESTED, Row, check, judge, table
+from harness.bench.channel import MAGIC, Channel, Record
+from harness.bench.initrd import BUSYBOX
+from harness.bench.modules import SIGNED, contents
+from harness.platforms import PLATFORMS, TESTED, Row, cells, check, judge, kept, page, table
 
 
 @pytest.mark.parametrize("name", TESTED)
@@ -59,6 +68,59 @@ def test_each_check_can_fail(old: str, new: str, check_name: str) -> None:
     row = judged(GOOD.replace(old, new))
     assert [name for name, passed in row.passed.items() if not passed] == [check_name]
     assert len(row.trouble) == 1 and not row.good
+
+
+def test_a_wanted_refusal_is_good() -> None:
+    """Unsigned modules under Secure Boot: refused is good, and one cell; loaded is a failure."""
+    row = Row("pc", expected=True)
+    judge(row, "PLATFORM refused Loading of unsigned module is rejected\n", 1)
+    assert row.good and cells([row]) == (1, 1)
+    row = Row("pc", expected=True)
+    judge(row, "PLATFORM load unsigned\n", 1)
+    assert row.trouble == ["it was not refused"] and not row.good and cells([row]) == (0, 1)
+    row = Row("pc", expected=True)
+    judge(row, "", 1)
+    assert row.trouble and not row.good
+
+
+def test_records_on_a_serial_line() -> None:
+    """They begin behind the magic number, whatever the firmware has printed; parts wait."""
+    channel = Channel(1 << 16, serial=True)
+    assert channel.line is not None
+    ready = struct.pack("<II", Record.STDOUT, 2) + b"ok"
+    for part in (b"firmware\x1b[2J", struct.pack("@Q", MAGIC) + ready[:5]):
+        os.write(channel.line, part)
+        assert list(channel.records()) == []
+    os.write(channel.line, ready[5:] + ready)
+    assert list(channel.records()) == [(Record.STDOUT, b"ok")] * 2
+    channel.close()
+
+
+def test_rows_are_kept(tmp_path: Path) -> None:
+    """A run of some machines leaves the others' rows; what is no machine any more goes."""
+    path = tmp_path / "rows.json"
+    assert kept(path) == []
+    rows = [judged(GOOD), Row("a machine of old")]
+    path.write_text(json.dumps([dataclasses.asdict(row) for row in rows]), encoding="utf-8")
+    assert kept(path) == rows[:1]
+
+
+def test_the_page_has_what_works() -> None:
+    """Every row of the table; none if one has failed."""
+    row = judged(GOOD)
+    assert "| pc | ok | ok | ok | ok | ok | 1000 | lapic |\n" in page([row])
+    assert "5 of 5 cells passed." in page([row])
+    with pytest.raises(SystemExit, match="pc failed"):
+        page([judged(GOOD.replace("different=0", "different=1"))])
+
+
+def test_signed_modules_stay_signed(tmp_path: Path) -> None:
+    """What the guest gets of a signed module is every byte; of others, no debugging information."""
+    path = tmp_path / "big.ko"
+    path.write_bytes(BUSYBOX.read_bytes() + SIGNED)
+    assert contents(path, tmp_path) == path.read_bytes()
+    path.write_bytes(BUSYBOX.read_bytes() + b"rest")
+    assert not contents(path, tmp_path).endswith(b"rest")
 
 
 def test_a_refusal_is_told() -> None:

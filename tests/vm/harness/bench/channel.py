@@ -29,9 +29,12 @@ class Record(IntEnum):
 
 
 class Channel:
-    """Memory that QEMU shows to the guest as a PCI device."""
+    """Memory that QEMU shows to the guest as a PCI device.
 
-    def __init__(self, bytes_: int = 32 << 20) -> None:
+    With `serial`, a second serial line beside it, for a guest that may not map devices.
+    """
+
+    def __init__(self, bytes_: int = 32 << 20, serial: bool = False) -> None:
         # Nameless: nothing is left behind however the bench ends.
         self.handle = os.memfd_create("channel")
         self.bytes = bytes_
@@ -41,15 +44,26 @@ class Channel:
         self._ring = bytes_ - RING_OFFSET
         self._tail = 0
         self._pending = bytearray()
+        self.line = os.memfd_create("line") if serial else None
+        self._line_read = -1
+
+    @property
+    def handles(self) -> list[int]:
+        """What QEMU inherits."""
+        return [self.handle] if self.line is None else [self.handle, self.line]
 
     def qemu_args(self) -> list[str]:
         """The device, for QEMU's command line."""
         path = f"/proc/self/fd/{self.handle}"
-        return [
+        args = [
             "-object",
             f"memory-backend-file,id=channel,share=on,mem-path={path},size={self.bytes}",
             "-device", "ivshmem-plain,memdev=channel",
         ]
+        if self.line is not None:
+            args += ["-chardev", f"file,id=line,path=/proc/self/fd/{self.line}",
+                     "-serial", "chardev:line"]
+        return args
 
     def records(self) -> Iterator[tuple[Record, bytes]]:
         """What the guest has sent since the last call; a record cut off stays for the next."""
@@ -62,6 +76,8 @@ class Channel:
             self._tail += part
         # Gives the room back only after the bytes are copied.
         struct.pack_into("@Q", self._map, TAIL, self._tail)
+        if self.line is not None:
+            self._pending += self._line_more(self.line)
         at = 0
         while len(self._pending) - at >= 8:
             kind, size = struct.unpack_from("<II", self._pending, at)
@@ -71,7 +87,20 @@ class Channel:
             at += 8 + size
         del self._pending[:at]
 
+    def _line_more(self, line: int) -> bytes:
+        """What is new on the serial line, behind the magic number that parts records from what the
+        firmware prints."""
+        if self._line_read < 0:
+            begin = os.pread(line, 1 << 20, 0).find(struct.pack("@Q", MAGIC))
+            if begin < 0:
+                return b""
+            self._line_read = begin + 8
+        more = os.pread(line, 1 << 26, self._line_read)
+        self._line_read += len(more)
+        return more
+
     def close(self) -> None:
         """Gives the memory back."""
         self._map.close()
-        os.close(self.handle)
+        for handle in self.handles:
+            os.close(handle)

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import console, emulator, initrd, plugins
+from . import console, emulator, initrd, plugins, secureboot
 from .channel import Channel, Record
 from .common import EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
 from .kernels import Kernel
@@ -51,6 +51,8 @@ class Job:
     allowed: list[re.Pattern[str]] = field(default_factory=list)
     nmi_hz: float = 0.0
     schedule: int | None = None
+    secure_boot: bool = False
+    new_qemu: bool = False
 
 
 def _delay(job: Job) -> str:
@@ -100,6 +102,8 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
     else:
         # Multi-threaded TCG keeps stale code after one CPU patches another's: one thread only.
         args += ["-accel", "tcg,thread=single", "-rtc", "base=2026-01-01T00:00:00"]
+    if job.secure_boot:
+        args += secureboot.qemu_args()
     return args + monitor.qemu_args() + shlex.split(job.qemu)
 
 
@@ -294,9 +298,9 @@ def run(job: Job, image: bytes) -> int:
 
     Raises BenchError when the run cannot even be started.
     """
-    program = emulator.pick(job.smp, job.icount)
+    program = emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount)
     state = _Run(job)
-    channel = Channel()
+    channel = Channel(serial=job.secure_boot)
     monitor = Monitor()
     files = {name: os.memfd_create(name) for name in ("initrd", "console", "said")}
     try:
@@ -314,7 +318,7 @@ def run(job: Job, image: bytes) -> int:
                               f"/proc/self/fd/{files['initrd']}", log),
                 env=os.environ | program.env,
                 stdin=subprocess.DEVNULL, stdout=files["said"], stderr=files["said"],
-                pass_fds=(channel.handle, monitor.handle, files["initrd"], files["console"]),
+                pass_fds=(*channel.handles, monitor.handle, files["initrd"], files["console"]),
                 start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 (calls prctl alone)
             )
         except OSError as error:

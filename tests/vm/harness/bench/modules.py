@@ -163,12 +163,17 @@ class Planner:
         return self.plan
 
 
+SIGNED = b"~Module signature appended~\n"
+
+
 def contents(path: Path, cache: Path) -> bytes:
     """A module's file for the guest: unpacked, without debugging information."""
     if path.name.endswith(".xz"):
         return lzma.decompress(path.read_bytes())
-    if path.stat().st_size < 200_000:
-        return path.read_bytes()
+    whole = path.read_bytes()
+    # What strip writes has no signature any more.
+    if len(whole) < 200_000 or whole.endswith(SIGNED):
+        return whole
     stat = path.stat()
     small = cache / f"{path.stem}-{stat.st_mtime_ns}-{stat.st_size}.ko"
     # Up to the end of the reading: who comes next may take this one away for another of its name.
@@ -179,6 +184,6 @@ def contents(path: Path, cache: Path) -> bytes:
             scratch = cache / f".{small.name}"
             if subprocess.run(["strip", "--strip-debug", "-o", str(scratch), str(path)],
                               check=False).returncode:
-                return path.read_bytes()
+                return whole
             scratch.rename(small)
         return small.read_bytes()
