@@ -24,14 +24,16 @@ SUFFIXES = {".c", ".h", ".S", ".mk", ".lds", ".inc"}
 NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KDIR", "M", "W", "C")
 
 
-def _make(kernel: Kernel, folder: Path, extra: list[str]) -> tuple[int, str]:
+def _make(kernel: Kernel, folder: Path, extra: list[str],
+          also: list[Path] | None = None) -> tuple[int, str]:
+    """Its status and output; a chroot sees the folders of `also`, too."""
     command = [
         "make", "-C", str(kernel.kdir), f"M={folder}", f"-j{os.cpu_count() or 1}",
         # Type information needs a vmlinux and a pahole that fits; the stock headers bring neither.
         "CONFIG_DEBUG_INFO_BTF_MODULES=", *extra, "modules",
     ]
     if chroot.needed(kernel):
-        done = chroot.run(kernel, command, [folder])
+        done = chroot.run(kernel, command, [folder, *(also or [])])
         return done.returncode, done.stdout + done.stderr
     env = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -241,11 +243,18 @@ def build_folder(kernel: Kernel, folder: Path, layer: str = "",
         flags.append(_old_flags(include, layer))
         fp = _fp_words(folder.resolve())
     extra = [*fp, f"TACTUS={TREE}", "KCPPFLAGS=" + " ".join(flags), *(words or [])]
-    symbols = tree / "Module.symvers"
-    if symbols.is_file():
-        extra.append(f"KBUILD_EXTRA_SYMBOLS={symbols}")
+    # Those of the tree, and those of modules beside it, as --make says.
+    beside = [Path(path).resolve() for word in words or []
+              if word.startswith("KBUILD_EXTRA_SYMBOLS=") for path in word.split("=", 1)[1].split()]
+    for path in beside:
+        if not path.is_file():
+            raise BenchError(f"there is no {path}, which KBUILD_EXTRA_SYMBOLS names:"
+                             " build that folder first")
+    symbols = [str(path) for path in [tree / "Module.symvers", *beside] if path.is_file()]
+    if symbols:
+        extra.append("KBUILD_EXTRA_SYMBOLS=" + " ".join(symbols))
     with locked(build_dir() / ".folder.lock"), unchanging(kernel):
-        status, text = _make(kernel, folder.resolve(), extra)
+        status, text = _make(kernel, folder.resolve(), extra, [path.parent for path in beside])
     if status:
         raise BenchError(f"{folder} does not build for "
                          f"{kernel.release}:\n{_complaints(text, folder)}"
