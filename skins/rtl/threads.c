@@ -18,6 +18,8 @@ struct rtl_thread {
 	void *arg;
 	void *value;			/* of its return */
 	bool fp, cancelled, uncancellable, ended;
+	bool woken;			/* by pthread_wakeup_np(), not by a signal */
+	struct thread_signals signals;
 };
 
 static DEFINE_MUTEX(threads_mutex);
@@ -47,6 +49,16 @@ pthread_t pthread_self(void)
 	return self && self->magic == RTL_THREAD_MAGIC ? self : NULL;
 }
 EXPORT_SYMBOL_GPL(pthread_self);
+
+struct thread_signals *thread_signals(struct rtl_thread *thread)
+{
+	return &thread->signals;
+}
+
+RT_TASK *thread_task(struct rtl_thread *thread)
+{
+	return &thread->task;
+}
 
 int pthread_attr_init(pthread_attr_t *attr)
 {
@@ -134,6 +146,7 @@ static bool known(const struct rtl_thread *thread)
 static void end_thread(struct rtl_thread *thread)
 {
 	rt_task_delete(&thread->task);
+	signals_forget_thread(thread);
 	list_del(&thread->all);
 	thread->magic = 0;
 	kfree(thread);
@@ -163,12 +176,22 @@ void pthread_exit(void *value)
 }
 EXPORT_SYMBOL_GPL(pthread_exit);
 
-void pthread_testcancel(void)
+void pthread_testcancel_only(void)
 {
 	struct rtl_thread *self = pthread_self();
 
 	if (self && READ_ONCE(self->cancelled) && !self->uncancellable)
 		pthread_exit(PTHREAD_CANCELED);
+}
+
+/* Where a thread notices that it is cancelled it notices its signals, too. */
+void pthread_testcancel(void)
+{
+	struct rtl_thread *self = pthread_self();
+
+	pthread_testcancel_only();
+	if (self)
+		signals_deliver(self);
 }
 EXPORT_SYMBOL_GPL(pthread_testcancel);
 
@@ -238,7 +261,12 @@ EXPORT_SYMBOL_GPL(pthread_delete_np);
 
 int pthread_make_periodic_np(pthread_t thread, hrtime_t start, hrtime_t period)
 {
-	return thread ? positive(rt_task_make_periodic(&thread->task, start, period)) : ESRCH;
+	if (!thread)
+		return ESRCH;
+	/* Its first release ends its suspension. */
+	if (READ_ONCE(thread->signals.listening))
+		WRITE_ONCE(thread->woken, true);
+	return positive(rt_task_make_periodic(&thread->task, start, period));
 }
 EXPORT_SYMBOL_GPL(pthread_make_periodic_np);
 
@@ -250,6 +278,26 @@ int pthread_setperiod_np(pthread_t thread, const struct itimerspec *period)
 					timespec_to_ns(&period->it_interval));
 }
 EXPORT_SYMBOL_GPL(pthread_setperiod_np);
+
+/*
+ * Suspended, the caller runs handlers of signals. Only a wake-up, a cancellation or a period that
+ * it is given meanwhile ends the suspension; a handler may give the wake-up.
+ */
+static int suspend_self(struct rtl_thread *self)
+{
+	int error = 0;
+
+	WRITE_ONCE(self->signals.listening, true);
+	/* A signal from here on wakes it up, or finds a suspension to undo. */
+	smp_mb();
+	signals_deliver(self);
+	while (!error && !xchg(&self->woken, false) && !READ_ONCE(self->cancelled)) {
+		error = rt_task_suspend(&self->task);
+		signals_deliver(self);
+	}
+	WRITE_ONCE(self->signals.listening, false);
+	return error;
+}
 
 /* A thread without a period waits to be woken up. */
 int pthread_wait_np(void)
@@ -263,6 +311,10 @@ int pthread_wait_np(void)
 		rt_task_wait();
 		/* A wake-up meanwhile was for this wait, not for the next suspension. */
 		WRITE_ONCE(self->token, 0);
+		if (pthread_self())
+			WRITE_ONCE(pthread_self()->woken, false);
+	} else if (pthread_self()) {
+		suspend_self(pthread_self());
 	} else {
 		rt_task_suspend(self);
 	}
@@ -277,7 +329,7 @@ int pthread_suspend_np(pthread_t thread)
 
 	if (!thread)
 		return ESRCH;
-	error = rt_task_suspend(&thread->task);
+	error = thread == pthread_self() ? suspend_self(thread) : rt_task_suspend(&thread->task);
 	pthread_testcancel();
 	return positive(error);
 }
@@ -285,7 +337,11 @@ EXPORT_SYMBOL_GPL(pthread_suspend_np);
 
 int pthread_wakeup_np(pthread_t thread)
 {
-	return thread ? positive(rt_task_wakeup(&thread->task)) : ESRCH;
+	if (!thread)
+		return ESRCH;
+	WRITE_ONCE(thread->woken, true);
+	/* Its own handler does not wake up the thread that it runs in, but ends its suspension. */
+	return thread == pthread_self() ? 0 : positive(rt_task_wakeup(&thread->task));
 }
 EXPORT_SYMBOL_GPL(pthread_wakeup_np);
 
@@ -303,7 +359,7 @@ int pthread_kill(pthread_t thread, int sig)
 	case RTL_SIGNAL_DELETE:
 		return pthread_delete_np(thread);
 	}
-	return EINVAL;
+	return signals_send(thread, sig);
 }
 EXPORT_SYMBOL_GPL(pthread_kill);
 

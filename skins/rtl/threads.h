@@ -3,7 +3,33 @@
 #ifndef _RTL_THREADS_H
 #define _RTL_THREADS_H
 
+#include <linux/atomic.h>
 #include <rtl_compat.h>
+
+/* What a thread has of signals.c. */
+struct thread_signals {
+	atomic_t pending;	/* a bit each */
+	unsigned int blocked;	/* only the thread itself changes it */
+	bool listening;		/* a signal wakes it up */
+};
+
+struct thread_signals *thread_signals(struct rtl_thread *thread);
+RT_TASK *thread_task(struct rtl_thread *thread);
+
+/** pthread_testcancel_only - pthread_testcancel() without handlers of signals. RT thread only. */
+void pthread_testcancel_only(void);
+
+/** signals_deliver - run @self's handlers; did one run? In @self only. */
+bool signals_deliver(struct rtl_thread *self);
+
+/** signals_send - pthread_kill() with a signal of the program. Any context but an NMI. */
+int signals_send(struct rtl_thread *thread, int sig);
+
+/** signals_forget_thread - send it nothing more: it is to be freed. Linux process. */
+void signals_forget_thread(const struct rtl_thread *thread);
+
+/** signals_forget - delete the timers and the handlers of @mod; NULL: all. Linux process. */
+void signals_forget(const struct module *mod);
 
 /** threads_forget - end the threads whose code is @mod's; NULL: all. Linux process. */
 void threads_forget(const struct module *mod);

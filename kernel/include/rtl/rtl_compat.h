@@ -133,7 +133,9 @@ static inline int nanosleep(const struct timespec *time, struct timespec *left)
 
 static inline int usleep(unsigned long us)
 {
-	return rt_task_sleep_until(rt_get_time() + us * 1000LL);
+	struct timespec time = timespec_from_ns(us * 1000LL);
+
+	return nanosleep(&time, NULL);
 }
 
 #define rtl_usleep usleep
