@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""RTLinux's signals and POSIX timers: what a program says of each, compared."""
+"""RTLinux's signals and POSIX timers, and pointers in an int: what programs say, compared."""
 
 from __future__ import annotations
 
@@ -40,11 +40,13 @@ once after 5 ms 1, beats 11
 @pytest.mark.parametrize("kernel", ["6.1", pytest.param("7", marks=pytest.mark.slow)])
 def test_signals(vm: Vm, tmp_path: Path, kernel: str) -> None:
     """Handlers, masks, suspended threads, sigsuspend(); periodic and absolute timers."""
-    module = build(tmp_path, "rtl_signals", "rtl", kernel)
-    done = vm("insmod rtl_signals.ko && sleep 0.2 && rmmod rtl_signals && "
-              "dmesg | grep -a -o 'signals: .*' && rmmod rtl_compat && echo unloaded",
-              modules="tactus rtfifo rtl_compat", icount=True, kernel=kernel, put=[module])
+    modules = [build(tmp_path, name, "rtl", kernel) for name in ("rtl_signals", "rtl_v1")]
+    done = vm("insmod rtl_signals.ko && insmod rtl_v1.ko && sleep 0.2 && "
+              "rmmod rtl_signals rtl_v1 && dmesg | grep -a -o -E '(signals|v1): .*' && "
+              "rmmod rtl_compat && echo unloaded",
+              modules="tactus rtfifo rtl_compat", icount=True, kernel=kernel, put=modules)
     assert done.status == 0, done.stderr
     said = re.findall(r"^signals: (.*)$", done.stdout, re.MULTILINE)
     assert "".join(f"{line}\n" for line in said) == SAID
-    assert done.stdout.endswith("unloaded\n")
+    # A pointer in an int.
+    assert done.stdout.endswith("v1: 21 23\nunloaded\n")
