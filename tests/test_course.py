@@ -37,9 +37,9 @@ def last_lines(number: str, folder: Path) -> None:
     """Run a lab, what it writes to out/ going to @folder; compare."""
     command, shown = labs()[number]
     cache = os.environ.get("TACTUS_CACHE", str(Path("~/.cache/tactus").expanduser()))
-    done = subprocess.run(
-        ["bash", "-ec", re.sub(r"\bout\b(?=/|\s)", str(folder), command)], cwd=TOP, text=True,
-        capture_output=True, check=False, env=os.environ | {"TACTUS_CACHE": cache})
+    command = re.sub(r"(?<![-\w])out(?=[/\s])", str(folder), command)
+    done = subprocess.run(["bash", "-ec", command], cwd=TOP, text=True, capture_output=True,
+                          check=False, env=os.environ | {"TACTUS_CACHE": cache})
     assert done.returncode == 0, done.stdout + done.stderr
     got = done.stdout.splitlines()[-len(shown):]
     assert shown and len(got) == len(shown), done.stdout
