@@ -238,6 +238,7 @@ bench-check: setup-test
 
 figures:
 	@tests/vm/python -m measure.systems
+	@tests/vm/python -m measure.pages
 
 # The measurements of 10 virtual seconds each; `make demo` has the short ones.
 bench-long: setup-test

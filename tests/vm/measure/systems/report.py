@@ -120,7 +120,7 @@ def terminal_counts(counts: Mapping[str, Mapping[str, int]]) -> str:
 
 def markdown_counts(counts: Mapping[str, Mapping[str, int]]) -> str:
     """The same for the docs."""
-    return "\n\n".join(_markdown(_count_rows(counts, group), 1) for group in _groups(counts))
+    return "\n\n".join(markdown_rows(_count_rows(counts, group), 1) for group in _groups(counts))
 
 
 def _extra(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -131,7 +131,7 @@ def _extra(rows: Sequence[Mapping[str, Any]]) -> str:
             tables.append([list(row)])
         tables[-1].append([show_number(value) for value in row.values()])
     return "\n\n".join(
-        _markdown([[name.replace("_", " ") for name in table[0]], *table[1:]], 1)
+        markdown_rows([[name.replace("_", " ") for name in table[0]], *table[1:]], 1)
         if len(table[0]) > 1 else "```\n" + table[1][0] + "\n```" for table in tables)
 
 
@@ -143,7 +143,8 @@ def show_number(value: object) -> str:
         value, float) else str(value)
 
 
-def _markdown(rows: Sequence[Sequence[str]], left: int) -> str:
+def markdown_rows(rows: Sequence[Sequence[str]], left: int) -> str:
+    """A table of Markdown whose first `left` columns are text."""
     head, *rest = rows
     lines = [head, ["---"] * left + ["---:"] * (len(head) - left), *rest]
     return "\n".join("| " + " | ".join(row) + " |" for row in lines)
@@ -151,7 +152,7 @@ def _markdown(rows: Sequence[Sequence[str]], left: int) -> str:
 
 def markdown(table: Table, figures: Sequence[Figure]) -> str:
     """The table for the docs."""
-    return _markdown(table.rows(figures), 2)
+    return markdown_rows(table.rows(figures), 2)
 
 
 def made_with(data: Mapping[str, Any]) -> str:
@@ -207,8 +208,9 @@ def page(data: Mapping[str, Any]) -> str:
     return "\n".join([*parts, "</html>"])
 
 
-def fill(text: str, render: Callable[[str], str]) -> str:
-    """`text` with what `render` gives for NAME between <!-- figures: NAME --> and <!-- end -->."""
+def fill(text: str, render: Callable[[str], str | None]) -> str:
+    """`text` with what `render` gives for NAME between <!-- figures: NAME --> and <!-- end -->;
+    what it gives None for stays."""
     parts = text.split("<!-- figures: ")
     filled = [parts[0]]
     for part in parts[1:]:
@@ -216,7 +218,8 @@ def fill(text: str, render: Callable[[str], str]) -> str:
         _, end, after = rest.partition("<!-- end -->")
         if not mark or not end:
             raise ValueError(f"figures: {name[:40]} has no end")
-        filled.append(f"{name} -->\n{render(name)}\n<!-- end -->{after}")
+        inner = render(name)
+        filled.append(part if inner is None else f"{name} -->\n{inner}\n<!-- end -->{after}")
     return "<!-- figures: ".join(filled)
 
 
@@ -224,7 +227,7 @@ def docs(text: str, data: Mapping[str, Any]) -> str:
     """A page of the documentation with the figures of `data` in it."""
     every = reference.figures_of(data)
 
-    def render(name: str) -> str:
+    def render(name: str) -> str | None:
         if name == "made with":
             return made_with(data)
         if name == "counts":
@@ -232,6 +235,8 @@ def docs(text: str, data: Mapping[str, Any]) -> str:
         if name in reference.EXTRAS:
             return _extra(data.get(name) or []) or (
                 f"No figures yet: `tests/vm/measure/run {name} --long`, then `make figures`.")
+        if name not in TABLES:
+            return None
         return markdown(TABLES[name], [one for one in every if one.table == name])
 
     return fill(text, render)

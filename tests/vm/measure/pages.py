@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Measure what the pages' tables say, and write the tables.
+
+    tests/vm/python -m measure.pages                     write the tables from the figures kept
+    tests/vm/python -m measure.pages --measure [NAME...]  measure these tables, or all; then write
+
+A table of figures stands in README.md or docs/measuring.md between <!-- figures: NAME --> and
+<!-- end -->. The figures of all are kept, with what they were made with, in pages.json; the demo's
+come from out/, where `make demo` leaves them.
+test_pages.py holds page and figures together; test_lateness.py, figures and today's measurement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from harness import TOP
+from harness.bench import kernels
+
+from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
+from .overhead import LIMIT_PERCENT
+from .systems.report import fill, markdown_rows
+from .systems.runner import tools
+
+KEPT = Path(__file__).with_name("pages.json")
+RUN = TOP / "tests/vm/measure/run"
+PAGES = (TOP / "README.md", TOP / "docs/measuring.md")
+# By how much a measurement of today may differ from the page, with the same kernel and tools:
+# where modules land, and with them the load's phase, moves a maximum by some 10 %.
+MEAN_PERCENT = 5
+MAX_PERCENT = 25
+
+Figures = list[dict[str, Any]]
+
+
+def _lateness_rows(figures: Figures, limits: Mapping[str, int]) -> list[list[str]]:
+    titles = {"tick": "RT tick", "task": "RT task", "hrtimer": "Linux hrtimer"}
+    found = {(one["case"]["kind"], one["case"]["condition"]): one for one in figures}
+    conditions = list(dict.fromkeys(condition for _, condition in found))
+    rows = [["", *(f"{condition}: {what}" for condition in conditions for what in ("mean", "max")),
+             "promised max"]]
+    for kind, title in titles.items():
+        cells = [f"{found[kind, condition][name]:,.0f}" for condition in conditions
+                 if (kind, condition) in found for name in ("mean_ns", "max_ns")]
+        rows += [[title, *cells, f"{limits[kind]:,}" if kind in limits else "-"]] if cells else []
+    return rows
+
+
+def _apic(figures: Figures) -> list[list[str]]:
+    return _lateness_rows(figures, LIMIT_NS)
+
+
+def _pit(figures: Figures) -> list[list[str]]:
+    return _lateness_rows(figures, PIT_LIMIT_NS)
+
+
+def _contexts(figures: Figures) -> list[list[str]]:
+    rows = [[one["case"]["condition"].removeprefix("irqoff-"), f"{one['max_ns']:,}"]
+            for one in figures]
+    return [["Sections in", "max"], *rows]
+
+
+def _hosted(figures: Figures) -> list[list[str]]:
+    return [["", *(f"hosted, {one['case']['condition']}" for one in figures[:-1]),
+             "pipeline, irqoff"], ["RT task", *(f"{one['max_ns']:,}" for one in figures)]]
+
+
+def _device_irq(figures: Figures) -> list[list[str]]:
+    return [["", "interrupts", "mean", "max"],
+            *([one["condition"], f"{one['count']} of {one['expected']}",
+               f"{one['mean_ns']:.0f}", f"{one['max_ns']:,}"] for one in figures)]
+
+
+def _overhead(figures: Figures) -> list[list[str]]:
+    jobs = {"shells": "200 times `sh -c :`", "pipe": "`dd`, 32 MB through a pipe to `dd`",
+            "gzip": "`gzip`, 8 MB"}
+    return [["Job", "Instructions, off", "on", "more", "allowed"],
+            *([jobs[one["job"]], f"{one['off']:,}", f"{one['on']:,}",
+               f"{(one['on'] / one['off'] - 1) * 100:.2f} %", f"{LIMIT_PERCENT[one['job']]} %"]
+              for one in figures)]
+
+
+def _drift(figures: Figures) -> list[list[str]]:
+    return [["", "looked at", "reads", "back", "rate, ppb", "off the line, ns"],
+            *([one["part"], str(one["bursts"]), f"{one['reads']:,}", str(one["back"]),
+               f"{one['rate_ppb']:,}", f"{one['wander_ns']:,}"] for one in figures)]
+
+
+def _demo(figures: Figures) -> list[list[str]]:
+    found = {(one["case"]["kind"], one["case"]["condition"]): one["max_ns"] / 1000
+             for one in figures}
+    return [["A 1 kHz job, while a driver holds interrupts off for 20 ms at a time",
+             "Latest start"],
+            ["Tactus RT task, stock 6.1 kernel", f"**{found['task', 'irqoff']:.2f} us**"],
+            ["Linux timer, the same kernel, untouched", f"{found['hrtimer', 'irqoff']:,.0f} us"],
+            ["Tactus RT timer, no task switch", f"{found['tick', 'irqoff']:.2f} us"]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the pages."""
+
+    rows: Callable[[Figures], list[list[str]]]
+    commands: Sequence[str] = ()
+    """What makes its figures: words for ``tests/vm/measure/run``."""
+    kernel: str = "6.1"
+    kept: str = ""
+    """Or the file below out/ that has them."""
+
+
+TABLES: dict[str, Table] = {
+    "demo": Table(_demo, kept="demo/results.json"),
+    "lateness": Table(_apic, ["lateness"]),
+    "lateness on 6.12": Table(_apic, ["lateness --kernel 6.12 --kind tick --kind task"], "6.12"),
+    "lateness on 7": Table(_apic, ["lateness --kernel 7 --kind tick --kind task"], "7"),
+    "contexts": Table(_contexts, ["lateness --kind tick --seconds 0.5 " + " ".join(
+        f"--condition irqoff-{name}" for name in
+        ("process", "tasklet", "timer", "hrtimer", "spinlock"))]),
+    "8254": Table(_pit, ["lateness --kind tick --kind task --timer pit --seconds 0.5"]),
+    "hosted": Table(_hosted, ["lateness --kind task --mode hosted --seconds 0.5",
+                              "lateness --kind task --condition irqoff --seconds 0.5"]),
+    "device-irq": Table(_device_irq, ["device-irq"]),
+    "overhead": Table(_overhead, ["overhead"]),
+    "drift": Table(_drift, ["drift"]),
+}
+
+
+class PagesError(Exception):
+    """A table's figures could not be made."""
+
+
+def load() -> dict[str, Any]:
+    """The figures kept: of each table {"made": {...}, "figures": [...]}."""
+    found: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return found
+
+
+def _short(figure: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in figure.items() if name not in ("histogram", "upper_ns")}
+
+
+def measured(table: Table) -> Figures:
+    """Its figures, measured now; raises PagesError if a promise does not hold."""
+    found: Figures = []
+    for command in table.commands:
+        done = subprocess.run([str(RUN), *command.split(), "--json"], capture_output=True,
+                              text=True, check=False)
+        if done.returncode:
+            raise PagesError(f"{command}: {done.stderr.strip()}")
+        found += [_short(json.loads(line)) for line in done.stdout.splitlines()]
+    return found
+
+
+def left(table: Table) -> Figures | None:
+    """Its figures, if another command left them in out/."""
+    file = TOP / "out" / table.kept
+    if not table.kept or not file.exists():
+        return None
+    rows: Figures = json.loads(file.read_text(encoding="utf-8"))["lateness"]
+    return [_short(row) for row in rows]
+
+
+def made(table: Table) -> dict[str, str]:
+    """What figures made now are made with."""
+    return {"kernel": kernels.resolve(table.kernel, "cloud").release,
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"), **tools()}
+
+
+def command_of(name: str) -> str:
+    """What makes a table's figures, for people."""
+    table = TABLES[name]
+    return "; ".join(f"`tests/vm/measure/run {one}`" for one in table.commands) or "`make demo`"
+
+
+def render(name: str, data: Mapping[str, Any]) -> str:
+    """A table and what it was made with, or a sentence if there are no figures."""
+    if name not in data:
+        return f"No figures yet: {command_of(name)}, then `make figures`."
+    one = data[name]
+    with_ = one["made"]
+    return (markdown_rows(TABLES[name].rows(one["figures"]), 1)
+            + f"\n\nBy {command_of(name)} on {with_['kernel']}, {with_['date']}.")
+
+
+def page(text: str, data: Mapping[str, Any]) -> str:
+    """A page with its tables written; those of measure.systems stay."""
+    return fill(text, lambda name: render(name, data) if name in TABLES else None)
+
+
+def differences(name: str, results: Sequence[Lateness]) -> list[str]:
+    """Where a measurement of lateness differs from the page's; none if another kernel or other
+    tools made it, since then there is nothing to compare."""
+    data = load()
+    if name not in data:
+        return [f"{name}: no figures kept; `tests/vm/python -m measure.pages --measure {name}`"]
+    now, then = made(TABLES[name]), data[name]["made"]
+    if any(now[what] != then[what] for what in now if what != "date"):
+        return []
+    known = {(one["case"]["kind"], one["case"]["condition"]): one for one in data[name]["figures"]}
+    found = []
+    for result in results:
+        key = (result.case.kind, result.case.condition)
+        for what, percent in (("mean_ns", MEAN_PERCENT), ("max_ns", MAX_PERCENT)):
+            old, new = known[key][what], getattr(result, what)
+            if abs(new - old) > old * percent / 100:
+                found.append(f"{', '.join(key)}: {what} {new:.0f}, {old:.0f} on the page; "
+                             f"`tests/vm/python -m measure.pages --measure {name}`")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="measure.pages", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--measure", nargs="*", metavar="NAME",
+                        help=f"of: {', '.join(TABLES)}; default: all")
+    options = parser.parse_args(arguments)
+    wanted = options.measure if options.measure else list(TABLES)
+    if unknown := [name for name in wanted if name not in TABLES]:
+        parser.error(f"no such table: {', '.join(unknown)}; there are {', '.join(TABLES)}")
+    data = load() if KEPT.exists() else {}
+    failed = False
+    for name in wanted:
+        try:
+            table = TABLES[name]
+            figures = left(table)
+            if options.measure is not None and table.commands:
+                print(f"measuring {name} ...", file=sys.stderr, flush=True)
+                figures = measured(table)
+            if figures and figures != data.get(name, {}).get("figures"):
+                data[name] = {"made": made(table), "figures": figures}
+        except PagesError as error:
+            print(f"FAILED: {name}: {error}", file=sys.stderr)
+            failed = True
+    KEPT.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    for file in PAGES:
+        file.write_text(page(file.read_text(encoding="utf-8"), data), encoding="utf-8")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
