@@ -82,7 +82,7 @@ int rtl_sigaction(int sig, const struct rtl_sigaction *act, struct rtl_sigaction
 		*old = actions[sig];
 	if (act) {
 		/* Never a new handler with an old mask. */
-		WRITE_ONCE(actions[sig].sa_handler, SIG_DFL);
+		WRITE_ONCE(actions[sig].sa_handler, NULL); /* SIG_DFL, for RT code */
 		smp_wmb();
 		actions[sig].sa_mask = act->sa_mask;
 		smp_store_release(&actions[sig].sa_handler, act->sa_handler);
@@ -297,5 +297,5 @@ void signals_forget(const struct module *mod)
 			rtl_timer_delete(&timers[i]);
 	for (i = 0; i <= RTL_SIGRTMAX; i++)
 		if (!mod || within_module((unsigned long)actions[i].sa_handler, mod))
-			WRITE_ONCE(actions[i].sa_handler, SIG_DFL);
+			WRITE_ONCE(actions[i].sa_handler, NULL);
 }
