@@ -235,17 +235,26 @@ def measure_all(
         raise ValueError("one boot measures either hrtimer cases or RT ones, and at least one")
     modules = "hrt_latency" if kinds == {True} else (
         f"tactus_core tactus mode={mode} timer={timer} rt_latency")
-    if timeout_s is None:
-        timeout_s = 60 + sum(case.seconds for case in cases) * 30
     modules += " taskset" if beside else ""
     others = "".join(f"echo {task} > /sys/module/taskset/parameters/add\n" for task in beside)
     others += "echo 1 > /sys/module/taskset/parameters/start\n" if beside else ""
-    return parse(figures.boot(
-        others + _guest_script(cases), *(["--icount"] if icount else [f"--smp={smp}"]),
-        f"--timeout={timeout_s:g}", f"--modules={figures.RAM_DISK} hog {modules}",
+    return parse(guest_run(cases, *(["--icount"] if icount else [f"--smp={smp}"]),
+                           *([f"--log={log}"] if log else []), modules=modules, before=others,
+                           timeout_s=timeout_s, kernel=kernel, flavour=flavour), cases)
+
+
+def guest_run(cases: Sequence[Case], *options: str, before: str = "", qemu: str = "",
+              modules: str = "tactus rt_latency", timeout_s: float | None = None,
+              kernel: str = "6.1", flavour: str = "cloud") -> str:
+    """What a guest prints that makes the cases' measurements, for parse(): after the shell text
+    `before`, with `options` of `vm run`, and `qemu`'s beside those that the load needs."""
+    if timeout_s is None:
+        timeout_s = 60 + sum(case.seconds for case in cases) * 30
+    return figures.boot(
+        f"{before}\n{_guest_script(cases)}", *options, f"--timeout={timeout_s:g}",
+        f"--modules={figures.RAM_DISK} hog {modules}",
         *(f"--put={programs.build(name)}" for name in ("load", "awake")),
-        f"--qemu={figures.UART}", *([f"--log={log}"] if log else []),
-        kernel=kernel, flavour=flavour), cases)
+        f"--qemu={figures.UART} {qemu}".rstrip(), kernel=kernel, flavour=flavour)
 
 
 def measure(

@@ -160,14 +160,15 @@ def analyze(trace: bytes, kallsyms: str, late_ns: Sequence[int]) -> list[Release
     return releases
 
 
-def _plugin() -> Path:
-    key = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
-    built = TOP / "build/host" / f"path_trace-{key}.so"
+def plugin(source: Path) -> Path:
+    """A plug-in of the emulator, built from its one source."""
+    key = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
+    built = TOP / "build/host" / f"{source.stem}-{key}.so"
     if not built.exists():
         built.parent.mkdir(parents=True, exist_ok=True)
         fresh = built.with_name(f".{built.name}.{os.getpid()}")
         subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-shared",
-                        "-fPIC", "-fvisibility=hidden", "-o", str(fresh), str(SOURCE)], check=True)
+                        "-fPIC", "-fvisibility=hidden", "-o", str(fresh), str(source)], check=True)
         fresh.replace(built)
     return built
 
@@ -185,7 +186,7 @@ def measure(releases: int = 100, load: str = "none", kernel: str = "6.1",
             "cat /sys/module/rt_measure/parameters/path_ns",
             "--icount", "--busy", "--timeout=900", "--modules=tactus rt_measure",
             f"--put={programs.build('measure')}", f"--get=/tmp/names:{names}",
-            f"--qemu=-plugin {_plugin()},out={trace}", kernel=kernel, flavour=flavour)
+            f"--qemu=-plugin {plugin(SOURCE)},out={trace}", kernel=kernel, flavour=flavour)
         late = [int(word) for word in text.strip().splitlines()[-1].split(",")]
         return analyze(trace.read_bytes(), names.read_text(encoding="ascii"), late)
 

@@ -69,6 +69,7 @@ def test_a_release_in_the_bench() -> None:
     for one in found:
         assert 0 <= one.late_ns - one.to_job.instructions < 200
         stages = one.to_job.stages
+        # The clock is read inline: it belongs to whoever reads it.
         assert all(stages[name] for name in ("entry", "dispatch", "one-shot", "release", "policy",
-                                             "switch", "clock"))
+                                             "switch"))
         assert one.back.stages["return"] and 20 < one.to_job.data_lines < 200
