@@ -37,7 +37,7 @@ def _run(command: str, *options: str, kernel: str = "6.1") -> str:
 
 @dataclass(frozen=True)
 class Costs:
-    """In instructions, the greatest of some hundred rounds each."""
+    """In instructions, the median of some hundred rounds each."""
 
     raw: dict[str, int]
 

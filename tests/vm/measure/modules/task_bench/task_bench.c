@@ -2,8 +2,8 @@
 /*
  * What switches and releases cost, in ticks of the TSC: under --icount, in instructions.
  *
- * Loading measures; the parameter results has the figures, each the least and the greatest of
- * ROUNDS, the clock's own cost taken off:
+ * Loading measures; the parameter results has the figures, each the least and the median of
+ * ROUNDS, the clock's own cost taken off (the greatest would have an interrupt of Linux's in it):
  *
  *	suspend, wakeup	of another task, which changes nothing about who runs
  *	rt_rt		from before rt_task_suspend() of itself in one task to the next one's going on
@@ -15,12 +15,14 @@
 #include <linux/delay.h>
 #include <linux/irqflags.h>
 #include <linux/module.h>
+#include <linux/sort.h>
 #include <linux/vmalloc.h>
 #include <asm/tsc.h>
 
 #include <rt/task.h>
 
 #define ROUNDS 200
+#define COLD 10
 #define MOST 1000
 
 static char results[1024];
@@ -28,7 +30,8 @@ module_param_string(results, results, sizeof(results), 0444);
 
 static RT_TASK first, second, third;
 static RT_TASK *many;
-static u64 begin, least, greatest;
+static u64 begin;
+static u32 taken[ROUNDS];
 static int rounds;
 
 static __always_inline u64 clock(void)
@@ -45,8 +48,6 @@ static u64 clock_cost(void)
 
 static void fresh(void)
 {
-	least = U64_MAX;
-	greatest = 0;
 	WRITE_ONCE(rounds, 0);
 }
 
@@ -54,22 +55,27 @@ static void fresh(void)
 static void take(u64 ticks)
 {
 	ticks -= clock_cost();
-	if (++rounds <= 10)
-		return;
-	least = min(least, ticks);
-	greatest = max(greatest, ticks);
+	if (++rounds > COLD)
+		taken[rounds - COLD - 1] = ticks;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const u32 *)a < *(const u32 *)b ? -1 : *(const u32 *)a > *(const u32 *)b;
 }
 
 static void say(const char *name, int number)
 {
 	size_t used = strlen(results);
+	int n = rounds - COLD;
 
+	sort(taken, n, sizeof(taken[0]), compare, NULL);
 	if (number)
-		scnprintf(results + used, sizeof(results) - used, "%s_%d=%llu,%llu ", name, number,
-			  least, greatest);
+		scnprintf(results + used, sizeof(results) - used, "%s_%d=%u,%u ", name, number,
+			  taken[0], taken[n / 2]);
 	else
-		scnprintf(results + used, sizeof(results) - used, "%s=%llu,%llu ", name, least,
-			  greatest);
+		scnprintf(results + used, sizeof(results) - used, "%s=%u,%u ", name, taken[0],
+			  taken[n / 2]);
 }
 
 static void leads(int unused)
