@@ -12,19 +12,34 @@ import pytest
 TOP = Path(__file__).resolve().parents[1]
 
 
-def test_the_tutorial_runs(tmp_path: Path) -> None:
-    page = (TOP / "docs/tutorial.md").read_text()
+def run(page: str, count: int, home: Path) -> str:
+    """What the `count` shell blocks of a page print, with `home` as the home folder."""
     blocks = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == count
     cache = os.environ.get("TACTUS_CACHE", str(Path("~/.cache/tactus").expanduser()))
     done = subprocess.run(["bash", "-ec", "\n".join(blocks)], cwd=TOP, text=True,
                           capture_output=True, check=False,
-                          env=os.environ | {"HOME": str(tmp_path), "TACTUS_CACHE": cache})
+                          env=os.environ | {"HOME": str(home), "TACTUS_CACHE": cache})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("active\n")
+    return done.stdout
+
+
+def test_the_policy_runs(tmp_path: Path) -> None:
+    """To the letter what the page shows."""
+    page = (TOP / "docs/howto-policy.md").read_text()
+    shown = re.search(r"It prints\n\n((?:    .*\n)+)", page)
+    assert shown
+    # The build names its modules first.
+    output = run(page, 2, tmp_path).partition("/two.ko\n")[2]
+    assert output == re.sub("^    ", "", shown[1], flags=re.M)
+
+
+def test_the_tutorial_runs(tmp_path: Path) -> None:
+    output = run((TOP / "docs/tutorial.md").read_text(), 4, tmp_path)
+    assert output.startswith("active\n")
     assert (tmp_path / "late/late.bin").stat().st_size == 8000
-    latest = re.search(r"^1000 jobs, latest (\d+) ns$", done.stdout, re.M)
-    assert latest, done.stdout
+    latest = re.search(r"^1000 jobs, latest (\d+) ns$", output, re.M)
+    assert latest, output
     assert 100 < int(latest[1]) < 5000
     assert "<svg" in (tmp_path / "late/late.svg").read_text()
 
