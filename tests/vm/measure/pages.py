@@ -6,7 +6,7 @@
 
 A table of figures stands in README.md or docs/measuring.md between <!-- figures: NAME --> and
 <!-- end -->. The figures of all are kept, with what they were made with, in pages.json; the demo's
-come from out/, where `make demo` leaves them.
+and the matrix's come from out/, where `make demo` and `make test-matrix` leave theirs.
 test_pages.py holds page and figures together; test_lateness.py, figures and today's measurement.
 """
 
@@ -94,6 +94,15 @@ def _drift(figures: Figures) -> list[list[str]]:
                f"{one['rate_ppb']:,}", f"{one['wander_ns']:,}"] for one in figures)]
 
 
+def _matrix(figures: Figures) -> list[list[str]]:
+    def of(row: Mapping[str, Any], kind: str) -> str:
+        return row["refused"] or " / ".join(str(ns) for ns in row["max_ns"].get(kind, {}).values())
+
+    return [["Kernel", "Checks passed", "RT tick", "RT task"],
+            *([row["release"], f"{sum(row['passed'].values())} of {len(row['passed'])}",
+               of(row, "tick"), of(row, "task")] for row in figures)]
+
+
 def _demo(figures: Figures) -> list[list[str]]:
     found = {(one["case"]["kind"], one["case"]["condition"]): one["max_ns"] / 1000
              for one in figures}
@@ -127,6 +136,7 @@ TABLES: dict[str, Table] = {
     "8254": Table(_pit, ["lateness --kind tick --kind task --timer pit --seconds 0.5"]),
     "hosted": Table(_hosted, ["lateness --kind task --mode hosted --seconds 0.5",
                               "lateness --kind task --condition irqoff --seconds 0.5"]),
+    "matrix": Table(_matrix, kept="matrix.json"),
     "device-irq": Table(_device_irq, ["device-irq"]),
     "overhead": Table(_overhead, ["overhead"]),
     "drift": Table(_drift, ["drift"]),
@@ -164,7 +174,8 @@ def left(table: Table) -> Figures | None:
     file = TOP / "out" / table.kept
     if not table.kept or not file.exists():
         return None
-    rows: Figures = json.loads(file.read_text(encoding="utf-8"))["lateness"]
+    data = json.loads(file.read_text(encoding="utf-8"))
+    rows: Figures = data if isinstance(data, list) else data["lateness"]
     return [_short(row) for row in rows]
 
 
@@ -177,7 +188,8 @@ def made(table: Table) -> dict[str, str]:
 def command_of(name: str) -> str:
     """What makes a table's figures, for people."""
     table = TABLES[name]
-    return "; ".join(f"`tests/vm/measure/run {one}`" for one in table.commands) or "`make demo`"
+    return "; ".join(f"`tests/vm/measure/run {one}`" for one in table.commands) or (
+        "`make demo`" if name == "demo" else "`make test-matrix`")
 
 
 def render(name: str, data: Mapping[str, Any]) -> str:
@@ -186,8 +198,9 @@ def render(name: str, data: Mapping[str, Any]) -> str:
         return f"No figures yet: {command_of(name)}, then `make figures`."
     one = data[name]
     with_ = one["made"]
+    kernel = "" if name == "matrix" else f" on {with_['kernel']}"
     return (markdown_rows(TABLES[name].rows(one["figures"]), 1)
-            + f"\n\nBy {command_of(name)} on {with_['kernel']}, {with_['date']}.")
+            + f"\n\nBy {command_of(name)}{kernel}, {with_['date']}.")
 
 
 def page(text: str, data: Mapping[str, Any]) -> str:
