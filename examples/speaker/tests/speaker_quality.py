@@ -100,7 +100,8 @@ def seconds_of(sound: Path) -> float:
 
 
 def _script(modes: Sequence[Mode], seconds: float) -> str:
-    lines = ["set -e", "mkdir /tmp/stamps"]
+    # Where a halted CPU wakes up depends on the host: awake ends with the last mode.
+    lines = ["set -e", "mkdir /tmp/stamps", "./awake 100000 & awake=$!"]
     for number, mode in enumerate(modes):
         room = int(mode.rate_hz * (seconds + 0.5)) * speaker.STAMP_BYTES
         # The stamps wait in their FIFO: a reader would be woken at every tick.
@@ -114,7 +115,7 @@ rmmod rt_speaker
 cat <&3 > /tmp/stamps/{number}
 exec 3<&-
 """)
-    lines.append("cd /tmp && tar cf stamps.tar stamps")
+    lines.append("kill $awake; cd /tmp && tar cf stamps.tar stamps")
     return "\n".join(lines)
 
 
@@ -126,7 +127,8 @@ def play(sound: Path, modes: Sequence[Mode], out: Path, kernel: str = "6.1",
         text = figures.boot(
             _script(modes, seconds_of(sound)), "--icount", "--timeout=500",
             f"--log={out / 'console.log'}", f"--put={sound}:/root/sound",
-            f"--put={programs.build('fsynced')}", f"--get=/tmp/stamps.tar:{out / 'stamps.tar'}",
+            f"--put={programs.build('fsynced')}", f"--put={programs.build('awake')}",
+            f"--get=/tmp/stamps.tar:{out / 'stamps.tar'}",
             "--modules=tactus_core tactus rtfifo", "--with-modules=rt_speaker",
             f"--qemu={shlex.join(capture.qemu_arguments)}", kernel=kernel, flavour=flavour)
     subprocess.run(["tar", "xf", str(out / "stamps.tar"), "-C", str(out)], check=True)
