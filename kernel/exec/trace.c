@@ -107,17 +107,28 @@ static bool look(struct rt_cpu *cpu, u64 n, struct event *event)
 
 #define ARG_BYTES 48
 
+static void name_of(const struct rt_cpu *cpu, u32 id, char *name)
+{
+	if (id == EVENT_LINUX) {
+		strscpy(name, "-", RT_TASK_NAME_BYTES);
+		return;
+	}
+	for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next)
+		if (task->id == id) {
+			strscpy(name, task->name, RT_TASK_NAME_BYTES);
+			return;
+		}
+	for (int i = 0; i < GONE; i++)
+		if (*gone[i].name && gone[i].cpu == cpu->rq.cpu && gone[i].id == id) {
+			strscpy(name, gone[i].name, RT_TASK_NAME_BYTES);
+			return;
+		}
+	snprintf(name, RT_TASK_NAME_BYTES, "#%u", id);
+}
+
 static void describe(const struct rt_cpu *cpu, const struct event *event, char *name, char *arg)
 {
-	snprintf(name, RT_TASK_NAME_BYTES, "#%u", event->task);
-	if (event->task == EVENT_LINUX)
-		strscpy(name, "-", RT_TASK_NAME_BYTES);
-	for (int i = 0; i < GONE; i++)
-		if (*gone[i].name && gone[i].cpu == cpu->rq.cpu && gone[i].id == event->task)
-			strscpy(name, gone[i].name, RT_TASK_NAME_BYTES);
-	for (const RT_TASK *task = cpu->rq.tasks; task; task = task->next)
-		if (task->id == event->task)
-			strscpy(name, task->name, RT_TASK_NAME_BYTES);
+	name_of(cpu, event->task, name);
 	if (event->kind == EVENT_DEMOTE)
 		snprintf(arg, ARG_BYTES, "%s:%u@%#llx", rt_ring3_reason(event->reason),
 			 event->number, event->arg);
