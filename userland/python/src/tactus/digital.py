@@ -55,10 +55,6 @@ class Analyser:
         self.triggered_at: int | None = None
 
     @property
-    def samples(self) -> list[Sample]:
-        return self._kept
-
-    @property
     def full(self) -> bool:
         """Of one that has no trigger and looks at the newest: never."""
         return self._trigger is not None and len(self._kept) >= self._after

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The one exception that ends a subcommand with a sentence and not a traceback."""
+from __future__ import annotations
+
+from pathlib import Path
 
 
 class ToolError(Exception):
@@ -13,3 +16,11 @@ class ToolError(Exception):
 def reason(problem: Exception) -> str:
     """Why it failed, without the number and the path that an OSError's own text has."""
     return getattr(problem, "strerror", None) or str(problem)
+
+
+def save(path: Path, text: str) -> None:
+    """Write a file that the user named."""
+    try:
+        path.write_text(text)
+    except OSError as problem:
+        raise ToolError(f"{path}: {problem.strerror}") from problem

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tactus import gantt
-from tactus.errors import ToolError, reason
+from tactus.errors import ToolError, reason, save
 from tactus.machine import Machine
 from tactus.sysfs import FOLDER
 
@@ -65,14 +65,11 @@ class Recording:
     linux: list[LinuxSwitch] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
-        try:
-            path.write_text(json.dumps({
-                "format": FORMAT, "version": VERSION, "kernel": self.kernel, "lost": self.lost,
-                "smis": self.smis,
-                "events": [[e.cpu, e.when, e.kind, e.task, e.arg] for e in self.events],
-                "linux": [[s.cpu, s.when, s.task] for s in self.linux]}) + "\n")
-        except OSError as problem:
-            raise ToolError(f"{path}: {problem.strerror}") from problem
+        save(path, json.dumps({
+            "format": FORMAT, "version": VERSION, "kernel": self.kernel, "lost": self.lost,
+            "smis": self.smis,
+            "events": [[e.cpu, e.when, e.kind, e.task, e.arg] for e in self.events],
+            "linux": [[s.cpu, s.when, s.task] for s in self.linux]}) + "\n")
 
 
 def read_recording(path: Path) -> Recording:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tactus import curves, digital, modules
-from tactus.errors import ToolError
+from tactus.errors import ToolError, save
 from tactus.fifo import Fifo, path_of
 from tactus.machine import Machine
 from tactus.recording import Fields, Value, open_recording
@@ -130,10 +130,7 @@ class Logic:
         if not self._analyser.newest():
             raise ToolError("there is nothing to save: " + (
                 "the trigger never came" if self._analyser.triggered_at is None else "no records"))
-        try:
-            path.write_text(digital.vcd(self._analyser.newest(), self._names))
-        except OSError as problem:
-            raise ToolError(f"{path}: {problem.strerror}") from problem
+        save(path, digital.vcd(self._analyser.newest(), self._names))
 
 
 def follow(scope: Scope | Logic, fifo: Fifo, fields: Fields,

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from tactus import ftrace, tracing
-from tactus.errors import ToolError
+from tactus.errors import ToolError, save
 from tactus.health import smi_counts
 from tactus.machine import Machine
 from tactus.tracing import Recording, Ring
@@ -115,13 +115,6 @@ def say_explanation(args: argparse.Namespace, recording: Recording) -> None:
         print(json.dumps(why.as_dict() if why else None))
     else:
         print(why.human() if why else "no job started meanwhile")
-
-
-def save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as problem:
-        raise ToolError(f"{path}: {problem.strerror}") from problem
 
 
 def run(args: argparse.Namespace, machine: Machine) -> int:
