@@ -15,10 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.bench.plugins import plugin
+
 from . import figures
 from .figures import MeasureError
 from .lateness import Case, guest_run, parse
-from .path import Symbols, plugin
+from .path import Symbols
 
 HANDLER = "rt_latency_timer_fn"
 SOURCE = Path(__file__).with_name("late_trace.c")

@@ -14,12 +14,9 @@ from __future__ import annotations
 
 import argparse
 import bisect
-import hashlib
 import json
-import os
 import re
 import struct
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,7 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import TOP, programs
+from harness import programs
+from harness.bench.plugins import plugin
 
 from . import figures
 from .figures import MeasureError
@@ -158,19 +156,6 @@ def analyze(trace: bytes, kallsyms: str, late_ns: Sequence[int]) -> list[Release
             left -= records[place][1] == INSTRUCTION
         releases.append(Release(late_ns[number], to_job, back, symbols.of(records[place][0])[0]))
     return releases
-
-
-def plugin(source: Path) -> Path:
-    """A plug-in of the emulator, built from its one source."""
-    key = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
-    built = TOP / "build/host" / f"{source.stem}-{key}.so"
-    if not built.exists():
-        built.parent.mkdir(parents=True, exist_ok=True)
-        fresh = built.with_name(f".{built.name}.{os.getpid()}")
-        subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-shared",
-                        "-fPIC", "-fvisibility=hidden", "-o", str(fresh), str(source)], check=True)
-        fresh.replace(built)
-    return built
 
 
 def measure(releases: int = 100, load: str = "none", kernel: str = "6.1",

@@ -96,9 +96,9 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
         args += ["-accel", "tcg", "-icount", "shift=0,sleep=off",
                  "-rtc", "clock=vm,base=2026-01-01T00:00:00", "-seed", "42"]
         if job.smp > 1:
-            args += ["-plugin", str(plugins.plugin("steady"))]
+            args += ["-plugin", str(plugins.plugin(plugins.STEADY))]
         if job.schedule is not None:
-            args += ["-plugin", f"{plugins.plugin('schedule')},seed={job.schedule}"]
+            args += ["-plugin", f"{plugins.plugin(plugins.SCHEDULE)},seed={job.schedule}"]
     else:
         # Multi-threaded TCG keeps stale code after one CPU patches another's: one thread only.
         args += ["-accel", "tcg,thread=single", "-rtc", "base=2026-01-01T00:00:00"]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds QEMU's plug-ins, once for each of their versions: steady.c and schedule.c say what they
-do."""
+"""Builds QEMU's plug-ins, once for each of their versions: each source says what it does."""
 
 from __future__ import annotations
 
@@ -11,15 +10,17 @@ from pathlib import Path
 
 from .common import BenchError, build_dir, locked, output_of
 
-SOURCES = Path(__file__).resolve().parents[1]
+HARNESS = Path(__file__).resolve().parents[1]
+STEADY = HARNESS / "steady.c"
+SCHEDULE = HARNESS / "schedule.c"
 
 
-def plugin(name: str) -> Path:
-    """The built plug-in. Raises BenchError without a compiler."""
+def plugin(source: Path) -> Path:
+    """The plug-in made of its one source. Raises BenchError without a compiler."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if not compiler:
-        raise BenchError("several CPUs in virtual time take a compiler: install gcc")
-    source = SOURCES / f"{name}.c"
+        raise BenchError(f"{source.name} takes a compiler: install gcc")
+    name = source.stem
     key = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
     built = build_dir() / "host" / f"{name}-{key}.so"
     with locked(built.with_name(f".{name}.lock")):
