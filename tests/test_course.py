@@ -2,12 +2,13 @@
 """Each lab of docs/course runs as written, and ends with the output that its page shows."""
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from harness.pages import shell
 
 TOP = Path(__file__).resolve().parents[1]
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
@@ -36,13 +37,10 @@ def alike(shown: str, got: str) -> bool:
 def last_lines(number: str, folder: Path) -> None:
     """Run a lab, what it writes to out/ going to @folder; compare."""
     command, shown = labs()[number]
-    cache = os.environ.get("TACTUS_CACHE", str(Path("~/.cache/tactus").expanduser()))
     command = re.sub(r"(?<![-\w])out(?=[/\s])", str(folder), command)
-    done = subprocess.run(["bash", "-ec", command], cwd=TOP, text=True, capture_output=True,
-                          check=False, env=os.environ | {"TACTUS_CACHE": cache})
-    assert done.returncode == 0, done.stdout + done.stderr
-    got = done.stdout.splitlines()[-len(shown):]
-    assert shown and len(got) == len(shown), done.stdout
+    output = shell(command)
+    got = output.splitlines()[-len(shown):]
+    assert shown and len(got) == len(shown), output
     assert [(a, b) for a, b in zip(shown, got, strict=True) if not alike(a, b)] == []
 
 

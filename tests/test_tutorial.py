@@ -2,12 +2,14 @@
 """The tutorial's shell blocks run as they stand; the site builds, and its search finds things."""
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from harness.bench.common import cache_dir
+from harness.pages import shell
 
 TOP = Path(__file__).resolve().parents[1]
 
@@ -16,12 +18,7 @@ def run(page: str, count: int, home: Path) -> str:
     """What the `count` shell blocks of a page print, with `home` as the home folder."""
     blocks = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     assert len(blocks) == count
-    cache = os.environ.get("TACTUS_CACHE", str(Path("~/.cache/tactus").expanduser()))
-    done = subprocess.run(["bash", "-ec", "\n".join(blocks)], cwd=TOP, text=True,
-                          capture_output=True, check=False,
-                          env=os.environ | {"HOME": str(home), "TACTUS_CACHE": cache})
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return shell("\n".join(blocks), HOME=str(home), TACTUS_CACHE=str(cache_dir()))
 
 
 def test_the_policy_runs(tmp_path: Path) -> None:
