@@ -17,7 +17,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all analysis tapfile measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo test test-quick test-long explore \
+.PHONY: all analysis tapfile measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages demo demo-cnc test test-quick test-long explore \
 	test-matrix test-platforms unit kunit fuzz bench bench-check bench-long figures clean \
 	distclean help setup-demo setup-test setup-check setup-docs check docs
 
@@ -92,6 +92,10 @@ deb:
 
 demo: setup-demo
 	@tests/demo/run
+
+# LinuxCNC's HAL moves a machine on a stock kernel; beside it Linux's own timers. 77: not to be had.
+demo-cnc: setup-demo
+	@tests/vm/python examples/linuxcnc/demo || [ $$? = 77 ]
 
 # All of it runs even when a part fails, so that one run shows everything; pytest comes last, and
 # runs the KUnit suites too (tests/kunit/test_kunit.py). The budget is in seconds of CPU time: 50
@@ -254,6 +258,7 @@ distclean: clean
 
 help:
 	@echo 'make demo             the main job, end to end, in QEMU; report in out/demo/'
+	@echo 'make demo-cnc         LinuxCNC'"'"'s HAL draws a path through a parallel port; picture in out/cnc/'
 	@echo 'make test             the tests; make test-quick leaves the slow ones out'
 	@echo 'make test-packages    the Debian packages on a machine of their own: install, boot, upgrade, purge'
 	@echo 'make test-long        what takes hours: long storms, more kernels, schedules'

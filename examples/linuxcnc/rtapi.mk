@@ -4,8 +4,8 @@
 
 include $(TACTUS)/kernel/include/v05/flags.mk
 
-components := debounce encoder pid pwmgen sampler siggen sim_encoder stepgen streamer supply threads \
-	weighted_sum
+components := debounce encoder hal_parport pid pwmgen sampler siggen sim_encoder stepgen streamer \
+	supply threads weighted_sum
 # Those of the user that tools/linuxcnc was given.
 -include $(src)/own.mk
 components += $(own)
@@ -14,6 +14,8 @@ obj-m := rtapi.o hal_lib.o $(components:=.o)
 rtapi-y := src/rtapi/rtai_rtapi.o
 hal_lib-y := src/hal/hal_lib.o
 $(foreach name,$(components),$(eval $(name)-y := src/hal/components/$(name).o))
+hal_parport-y := src/hal/drivers/hal_parport.o
+CFLAGS_src/hal/drivers/hal_parport.o := -include $(src)/parport.h
 
 # All of HAL has floating point in it, by names of its own.
 ccflags-remove-y := $(CC_FLAGS_NO_FPU) -mno-sse -mno-sse2 -msoft-float

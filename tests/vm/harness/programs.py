@@ -16,7 +16,7 @@ HEADERS = TOP / "kernel" / "include"
 LIBTACTUS = TOP / "userland" / "libtactus"
 # What makes a program need a part of libtactus.
 PARTS = {"rt": "tactus/rt", "shm": "tactus/shm|mbuff|rtai_shm"}
-FOLDERS = ("tests/vm/*", "examples/*", "examples/*/tests", "tools")
+FOLDERS = ("tests/vm/*", "examples/*", "examples/*/tests", "examples/*/demo", "tools")
 COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}",
            f"-I{LIBTACTUS}", f"-I{TOP / 'userland' / 'skins'}"]
 
