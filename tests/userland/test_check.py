@@ -31,6 +31,8 @@ GOOD = "static void body(int n) { do rt_printk(\"tick\"); while (!rt_task_wait()
 BAD = {
     "printk": ("static void body(int n) { do _printk(\"x\"); while (!rt_task_wait()); }\n" + INIT,
                "calls _printk()"),
+    "unlikely": ("__attribute__((section(\".text.unlikely\"))) static void body(int n)\n"
+                 "{ do _printk(\"x\"); while (!rt_task_wait()); }\n" + INIT, "calls _printk()"),
     "deeper": ("static noinline void *more(int n) { return __kmalloc(n, 0); }\n"
                "static noinline int less(int n) { return more(n) != 0; }\n"
                "static void body(int n) { while (less(n)) rt_task_wait(); }\n" + INIT,

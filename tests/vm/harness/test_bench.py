@@ -353,6 +353,49 @@ def test_many_take_one_module_at_once(tmp_path):
             assert len(set(taken)) == 1 and taken[0][:4] == b"\x7fELF"
 
 
+TALKS = """
+#include <linux/module.h>
+#include <rt/printk.h>
+#include <rt/task.h>
+
+static RT_TASK task;
+
+static void body(int word)
+{
+	do
+		%s("on time\\n");
+	while (!rt_task_wait());
+}
+
+static int __init talks_init(void)
+{
+	int err = rt_task_init(&task, body, 0, 4096, 5);
+
+	return err ?: rt_task_make_periodic(&task, rt_get_time() + 1000000, 1000000);
+}
+module_init(talks_init);
+
+static void __exit talks_exit(void)
+{
+	rt_task_delete(&task);
+}
+module_exit(talks_exit);
+
+MODULE_LICENSE("GPL");
+"""
+
+
+@pytest.mark.parametrize(("call", "said"), [("printk", "calls _printk()"), ("rt_printk", "")])
+def test_a_build_warns_of_what_rt_code_may_not_call(call: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "Kbuild").write_text("obj-m := talks.o\n")
+    (tmp_path / "talks.c").write_text(TALKS % call)
+    done = vm_words("build", "--json", tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)["complaints"]
+    assert len(told) == bool(said) and all(said in line for line in told)
+    assert done.stderr.count("warning:") == len(told)
+
+
 def test_nobody_builds_while_modules_are_read(monkeypatch, tmp_path):
     kernel = stock("bookworm", tmp_path)
     monkeypatch.setattr(tree, "build_dir", lambda: tmp_path)

@@ -6,11 +6,13 @@ The whole standard library is 60 MB, which a guest would spend seconds unpacking
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-from .common import TREE
+from .common import TREE, BenchError
 
 PYTHON = Path("/usr/bin/python3")  # Debian's: its library is in one known folder
 PACKAGE = TREE / "userland/python/src"
@@ -53,3 +55,17 @@ def put(into: Path, *more: str) -> dict[str | Path, str]:
                         "exec /usr/bin/python3 -m tactus \"$@\"\n")
     launcher.chmod(0o755)
     return {PYTHON.resolve(): "/usr/bin/python3", library: "/usr/lib", launcher: "/usr/bin/tactus"}
+
+
+def complaints(modules: Sequence[Path]) -> list[str]:
+    """What `tactus check` has against the RT code of modules, a line each."""
+    if not modules:
+        return []
+    done = subprocess.run([PYTHON, "-B", "-m", "tactus", "check", "--json", *modules],
+                          capture_output=True, text=True, check=False,
+                          env=os.environ | {"PYTHONPATH": str(PACKAGE)})
+    if not done.stdout:
+        raise BenchError(done.stderr.strip())
+    return [f"{report['module']}: RT code {complaint['text']}, by {' -> '.join(complaint['path'])}:"
+            f" {complaint['mend']}"
+            for report in json.loads(done.stdout) for complaint in report["complaints"]]

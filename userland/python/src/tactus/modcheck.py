@@ -207,7 +207,8 @@ def read(path: Path) -> Text:
     if not path.is_file():
         raise ToolError(f"there is no file {path}")
     symbols, text = Symbols(path), Text()
-    dump = objdump(path, "-dr", "--no-show-raw-insn", "-j", ".text", "-j", ".init.text")
+    # All code: gcc puts a function that always prints into .text.unlikely.
+    dump = objdump(path, "-dr", "--no-show-raw-insn")
     for name, body in units(dump):
         function = text.functions.setdefault(name, Function(name))
         held: dict[str, tuple[str, str]] = {}  # register -> the relocation that it was loaded with
