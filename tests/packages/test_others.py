@@ -21,11 +21,13 @@ import tactus
 pytestmark = pytest.mark.long
 TOP = Path(__file__).resolve().parents[2]
 VERSION = tactus.__version__
+# makepkg builds as a user without a home, where ccache has no place.
+NO_CACHE = {"CCACHE_DISABLE": "1"}
 
 
 def run(*words: str | Path, cwd: Path = TOP, **more: str) -> str:
     done = subprocess.run([str(word) for word in words], cwd=cwd, capture_output=True, text=True,
-                          check=False, env=os.environ | more)
+                          check=False, env=os.environ | NO_CACHE | more)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
 
