@@ -33,10 +33,13 @@ STEPS = {
 }
 
 
-@pytest.fixture(scope="module")
-def steps(vm_module, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Step]:
+@pytest.fixture(scope="module", params=[
+    "6.1", *(pytest.param(series, marks=pytest.mark.long) for series in ("6.12", "7"))])
+def steps(request: pytest.FixtureRequest, vm_module,
+          tmp_path_factory: pytest.TempPathFactory) -> dict[str, Step]:
     return guest_python.run_steps(vm_module, STEPS, tmp_path_factory.mktemp("python"),
-                                  modules=MODULES + " neighbour", icount=True)
+                                  modules=MODULES + " neighbour", icount=True,
+                                  kernel=(request.param, "cloud"))
 
 
 def test_in_time_it_ends_with_its_seconds(steps: dict[str, Step]) -> None:
@@ -76,3 +79,18 @@ def test_it_leaves_the_rings_as_they_were(steps: dict[str, Step]) -> None:
     assert steps["left"].said == "0\n0\n"
     assert steps["no ring"].status == 1
     assert "no events are kept" in steps["no ring"].said
+
+
+def test_both_cpus_are_on_one_clock(vm_module, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Virtual CPUs take turns, so nothing is said of lateness."""
+    steps = guest_python.run_steps(
+        vm_module, {"record": "tactus trace record /tmp/a.json --seconds 0.1 --linux",
+                    "read": "cat /tmp/a.json"},
+        tmp_path_factory.mktemp("python"), modules=MODULES + " cpu=1", icount=True, smp=2)
+    assert steps["record"].status == 0, steps["record"].said
+    told = json.loads(steps["read"].said)
+    whens = [when for _, when, *_ in told["events"]]
+    assert whens == sorted(whens)
+    starts = [(cpu, task) for cpu, _, kind, task, _ in told["events"] if kind == "start"]
+    assert len(starts) >= 90 and set(starts) == {(1, "latency")}
+    assert {cpu for cpu, *_ in told["linux"]} == {0, 1}
