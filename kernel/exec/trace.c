@@ -44,6 +44,24 @@ static unsigned int gone_next;
 static bool stopped;
 static struct kobject *folder;
 
+/* A line's RT handler, by pl_trace_lines(). Context: RT interrupt. */
+static void note_line(unsigned int irq, bool over)
+{
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	const RT_TASK *curr = cpu->rq.curr;
+
+	hardlock(&cpu->lock);
+	events_note(&cpu->rq.events, over ? EVENT_IRQ_END : EVENT_IRQ,
+		    curr ? curr->id : EVENT_LINUX, irq);
+	hardunlock(&cpu->lock);
+}
+
+/* Lines are asked to tell of themselves while there are rings. Under rt_exec_mutex. */
+static void trace_lines(void)
+{
+	pl_trace_lines(events && on ? note_line : NULL);
+}
+
 /* @slots: 0 for none. Return: 0, or -ENOMEM: @cpu has the ring that it had. */
 static int give_ring(struct rt_cpu *cpu, unsigned int slots)
 {
@@ -154,7 +172,7 @@ ssize_t rt_events_read(char *buf, loff_t offset, size_t count)
 		[EVENT_RELEASE] = "release", [EVENT_START] = "start", [EVENT_PREEMPT] = "preempt",
 		[EVENT_BLOCK] = "block", [EVENT_RESUME] = "resume", [EVENT_COMPLETE] = "complete",
 		[EVENT_TIMER] = "timer", [EVENT_LATE] = "late",
-		[EVENT_DEMOTE] = "demote",
+		[EVENT_DEMOTE] = "demote", [EVENT_IRQ] = "irq", [EVENT_IRQ_END] = "irq_end",
 	};
 	u32 skip;
 	u64 line = div_u64_rem(offset, RT_EVENT_LINE, &skip);
@@ -217,6 +235,7 @@ static ssize_t slots_store(struct kobject *kobj, struct kobj_attribute *attr, co
 		for_each_possible_cpu(i)
 			give_ring(rt_cpu_of(i), 0);
 	WRITE_ONCE(events, err ? 0 : slots);
+	trace_lines();
 	mutex_unlock(&rt_exec_mutex);
 	return err ?: count;
 }
@@ -241,6 +260,7 @@ static ssize_t on_store(struct kobject *kobj, struct kobj_attribute *attr, const
 		return -ENODATA;
 	}
 	WRITE_ONCE(on, wanted);
+	trace_lines();
 	if (wanted)
 		WRITE_ONCE(stopped, false);
 	for_each_possible_cpu(i) {
@@ -327,11 +347,14 @@ int rt_trace_init(struct kobject *parent)
 	}
 	if (err)
 		rt_trace_exit();
+	else
+		trace_lines();
 	return err;
 }
 
 void rt_trace_exit(void)
 {
+	pl_trace_lines(NULL);
 	kobject_put(folder);
 	folder = NULL;
 }

@@ -195,4 +195,12 @@ void pl_run_oob(void (*fn)(void *arg), void *arg);
  */
 bool pl_run_guarded(void (*fn)(void *arg), void *arg);
 
+/**
+ * pl_trace_lines - have the begin and the end of each RT handler of a line told
+ * @told: called with the line's number, in the RT interrupt, interrupts hard-off; NULL: no one
+ *
+ * Context: Linux process.
+ */
+void pl_trace_lines(void (*told)(unsigned int irq, bool over));
+
 #endif

@@ -20,6 +20,8 @@ enum event_kind {
 	EVENT_TIMER,		/* the one-shot event; of the running task, or EVENT_LINUX */
 	EVENT_LATE,		/* a job has started too late: the last event */
 	EVENT_DEMOTE,		/* a program's task is a thread of Linux's again */
+	EVENT_IRQ,		/* a line's RT handler begins; of whom it interrupts, as above */
+	EVENT_IRQ_END,		/* it is done */
 };
 
 #define EVENT_LINUX (~0U)
@@ -27,7 +29,7 @@ enum event_kind {
 /*
  * @arg: of a release, start or completion: the moment of the release, ns; of a timer that
  *	interrupts Linux's kernel: where; of LATE: by how much, ns; of a demotion: at which
- *	instruction
+ *	instruction; of an IRQ or its end: the number of the line
  * @reason, @number: of a demotion: RT_END_*; its system call or vector, 65535 for any above
  */
 struct event {

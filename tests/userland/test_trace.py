@@ -58,6 +58,31 @@ def test_a_demotion_is_in_the_listing_and_the_export(arg: str, phrase: str) -> N
     assert [row["args"] for row in rows if row["name"] == "demote"] == [{"arg": arg}]
 
 
+# 9 runs before the timer can come, and within b.
+INTERRUPTS = """\
+   0 2000 irq      - 9
+   0 12000 irq_end  - 9
+   0 30000 irq      b 9
+   0 31000 irq_end  b 9
+"""
+
+
+def test_rt_handlers_have_their_share() -> None:
+    events = sorted(tracing.parse_events(EVENTS + INTERRUPTS), key=lambda e: (e.cpu, e.when))
+    why = tracing.explain(Recording("6.1", events))
+    assert why and sum(part.ns for part in why.parts) == why.late_ns == 45_000
+    found: dict[str, int] = {}
+    for part in why.parts:
+        found[part.who] = found.get(part.who, 0) + part.ns
+    assert found["the RT handler of interrupt 9 ran"] == 11_000
+    assert found["RT task b ran"] == 14_000
+    before = {part.who: part.ns for part in tracing.explain(recorded()).parts}  # type: ignore
+    hard = "interrupts were hard-off until raw_store+0x1"
+    assert found[hard] == before[hard] - 10_000
+    rows = tracing.chrome(Recording("6.1", events))["traceEvents"]
+    assert [row["dur"] for row in rows if row["name"] == "interrupt 9"] == [10, 1]  # type: ignore
+
+
 def test_slices() -> None:
     found = [(s.cpu, s.task, s.start, s.end, s.done) for s in tracing.slices(recorded().events)]
     assert found == [(0, "b", 950, 1900, True), (0, "b", 21200, 36200, True),

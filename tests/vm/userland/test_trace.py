@@ -10,6 +10,7 @@ import pytest
 
 from harness import guest_python
 from harness.guest_python import Step
+from tactus import tracing
 
 pytestmark = pytest.mark.slow
 MODULES = "tactus_core tactus rt_latency"
@@ -84,13 +85,21 @@ def test_it_leaves_the_rings_as_they_were(steps: dict[str, Step]) -> None:
 def test_both_cpus_are_on_one_clock(vm_module, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Virtual CPUs take turns, so nothing is said of lateness."""
     steps = guest_python.run_steps(
-        vm_module, {"record": "tactus trace record /tmp/a.json --seconds 0.1 --linux",
+        vm_module, {"sound": "modprobe rt_speaker raw=1 mode=slope clock=rtc; "
+                             "(exec cat /dev/urandom > /dev/rtf0) & true",
+                    "record": "tactus trace record /tmp/a.json --seconds 0.1 --linux",
                     "read": "cat /tmp/a.json"},
-        tmp_path_factory.mktemp("python"), modules=MODULES + " cpu=1", icount=True, smp=2)
+        tmp_path_factory.mktemp("python"), modules=f"{MODULES} cpu=1 rtfifo",
+        with_modules="rt_speaker", icount=True, busy=True, smp=2)
     assert steps["record"].status == 0, steps["record"].said
     told = json.loads(steps["read"].said)
-    whens = [when for _, when, *_ in told["events"]]
-    assert whens == sorted(whens)
+    for own in (0, 1):
+        whens = [when for cpu, when, *_ in told["events"] if cpu == own]
+        assert whens == sorted(whens)
     starts = [(cpu, task) for cpu, _, kind, task, _ in told["events"] if kind == "start"]
     assert len(starts) >= 90 and set(starts) == {(1, "latency")}
     assert {cpu for cpu, *_ in told["linux"]} == {0, 1}
+    ticks = [(event.task, event.end - event.start)
+             for event in tracing.handlers([tracing.Event(*row) for row in told["events"]])]
+    assert len(ticks) >= 90 and {task for task, _ in ticks} == {"interrupt 8"}
+    assert all(0 < ns < 10_000 for _, ns in ticks)

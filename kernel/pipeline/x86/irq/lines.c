@@ -129,13 +129,35 @@ static bool end_level(struct rt_line *line, unsigned int vector)
 	return true;
 }
 
+/* Whom each RT handler is told to, or NULL. */
+static void (*tracer)(unsigned int irq, bool over);
+
+void pl_trace_lines(void (*told)(unsigned int irq, bool over))
+{
+	WRITE_ONCE(tracer, told);
+}
+
+/* Context: RT interrupt, hardware interrupts off. */
+static void tell(const struct rt_line *line, bool over)
+{
+	void (*told)(unsigned int irq, bool over) = READ_ONCE(tracer);
+
+	if (unlikely(told))
+		told(line->irq, over);
+}
+
 static bool oob_line(struct rt_line *line, unsigned int vector)
 {
+	bool failed;
+
 	line->count++;
 	/* An edge that comes while the handler runs must be latched; a level must not refire. */
 	if (!line->level)
 		pl_ack();
-	if (unlikely(pl_guarded(line->handler, NULL))) {
+	tell(line, false);
+	failed = pl_guarded(line->handler, NULL);
+	tell(line, true);
+	if (unlikely(failed)) {
 		WRITE_ONCE(line->dead, true);
 		rt_post(&dead_post);
 		if (line->level)
@@ -298,7 +320,9 @@ static irqreturn_t placeholder(int irq, void *cookie)
 
 	if (pl_hosted()) {
 		line->count++;
+		tell(line, false);
 		pl_hosted_interrupt(line->handler);
+		tell(line, true);
 	} else if (line->dead || !READ_ONCE(pl_core.active)) {
 		disable_irq_nosync(irq);
 	}

@@ -15,7 +15,8 @@ from tactus.sysfs import FOLDER
 
 TRACE = f"{FOLDER}/trace"
 EVENTS = f"{FOLDER}/events"
-KINDS = ("release", "start", "preempt", "block", "resume", "complete", "timer", "late", "demote")
+KINDS = ("release", "start", "preempt", "block", "resume", "complete", "timer", "late", "demote",
+         "irq", "irq_end")
 FORMAT, VERSION = "tactus-trace", 1
 LINUX = "-"  # the task of a timer that interrupts Linux
 # The one-shot event's own part of a lateness may be so much longer than usual: ns.
@@ -25,7 +26,7 @@ USUAL_NS = 500
 @dataclass(frozen=True)
 class Event:
     """@arg: of a release, start, completion the release's moment; of a timer where; of late ns;
-    of a demotion "REASON:NUMBER@ADDRESS"."""
+    of a demotion "REASON:NUMBER@ADDRESS"; of an irq or its end the line's number."""
 
     cpu: int
     when: int
@@ -154,6 +155,17 @@ def slices(events: list[Event]) -> Iterator[Slice]:
             del running[event.cpu]
 
 
+def handlers(events: list[Event]) -> Iterator[Slice]:
+    """When RT handlers of lines ran; one may interrupt another. Their tasks are "interrupt N"."""
+    begun: dict[tuple[int, str], int] = {}
+    for event in events:
+        if event.kind == "irq":
+            begun[event.cpu, event.arg] = event.when
+        elif event.kind == "irq_end" and (event.cpu, event.arg) in begun:
+            yield Slice(event.cpu, f"interrupt {event.arg}", begun.pop((event.cpu, event.arg)),
+                        event.when, True)
+
+
 def lateness(event: Event) -> int:
     """Of a start, ns."""
     return event.when - int(event.arg)
@@ -225,6 +237,25 @@ def who_held(timer: Event) -> str:
     return f"interrupts were hard-off until {timer.arg}"
 
 
+def overlaps(pieces: list[Slice], since: int, until: int) -> dict[str, int]:
+    """Name -> ns of it from @since to @until."""
+    found: dict[str, int] = {}
+    for piece in pieces:
+        ns = min(piece.end, until) - max(piece.start, since)
+        if ns > 0:
+            found[piece.task] = found.get(piece.task, 0) + ns
+    return found
+
+
+def handler_parts(ns_of: dict[str, int], most: int) -> list[Part]:
+    """@most: what they can have taken in all, ns: those that nest are counted twice."""
+    parts = []
+    for name, ns in sorted(ns_of.items(), key=lambda pair: -pair[1]):
+        parts.append(Part(min(ns, most), f"the RT handler of {name} ran"))
+        most -= parts[-1].ns
+    return parts
+
+
 def explain(recording: Recording, task: str | None = None) -> Explanation | None:
     """Of the latest start, what came between the release and it. None: no job has started."""
     candidates = starts(recording.events, task)
@@ -233,22 +264,28 @@ def explain(recording: Recording, task: str | None = None) -> Explanation | None
     worst = max(candidates, key=lateness)
     release, late = int(worst.arg), lateness(worst)
     delays = timer_delays(recording.events)
+    interrupts = [piece for piece in handlers(recording.events) if piece.cpu == worst.cpu]
     parts: list[Part] = []
     begun = release
     if worst in delays:
         timer, delay = delays[worst]
         usual = int(statistics.median(ns for _, ns in delays.values()))
         if delay > usual + USUAL_NS:
-            parts += [Part(usual, "the one-shot event, as usual"),
-                      Part(delay - usual, who_held(timer))]
+            parts.append(Part(usual, "the one-shot event, as usual"))
+            by_handlers = overlaps(interrupts, release, timer.when)
+            shares = handler_parts(by_handlers, delay - usual)
+            held = delay - usual - sum(part.ns for part in shares)
+            parts += [*shares, Part(held, who_held(timer))]
         else:
             parts.append(Part(delay, "the one-shot event, as usual"))
         begun = timer.when
+    parts += handler_parts(overlaps(interrupts, begun, worst.when), worst.when - begun)
     others: dict[str, int] = {}
     for piece in slices(recording.events):
         if piece.cpu == worst.cpu and piece.end > begun and piece.start < worst.when:
+            since, until = max(piece.start, begun), min(piece.end, worst.when)
             others[piece.task] = others.get(piece.task, 0) + (
-                min(piece.end, worst.when) - max(piece.start, begun))
+                until - since - sum(overlaps(interrupts, since, until).values()))
     parts += [Part(ns, f"RT task {name} ran") for name, ns in
               sorted(others.items(), key=lambda pair: -pair[1])]
     rest = late - sum(part.ns for part in parts)
@@ -285,6 +322,7 @@ def listing(events: list[Event]) -> str:
     for event in sorted(events, key=lambda event: event.when):
         more = {"start": lambda e: f"{us(lateness(e))} late", "timer": lambda e: f"in {e.arg}",
                 "demote": lambda e: demotion(e.arg),
+                "irq": lambda e: f"interrupt {e.arg}", "irq_end": lambda e: f"interrupt {e.arg}",
                 "late": lambda e: f"by {us(int(e.arg))}: recording stopped"}.get(event.kind)
         lines.append(f"{(event.when - first) / 1000:>14.3f} {event.cpu:>3} {event.kind:<8} "
                      f"{event.task:<15} {more(event) if more else ''}".rstrip())
@@ -337,6 +375,10 @@ def chrome(recording: Recording) -> dict[str, object]:
         rows.append({"ph": "X", "name": piece.task, "cat": "rt", "pid": piece.cpu,
                      "tid": thread(piece.cpu, f"RT {piece.task}"), "ts": piece.start / 1000,
                      "dur": (piece.end - piece.start) / 1000, "args": {"done": piece.done}})
+    for piece in handlers(recording.events):
+        rows.append({"ph": "X", "name": piece.task, "cat": "irq", "pid": piece.cpu,
+                     "tid": thread(piece.cpu, "RT interrupts"), "ts": piece.start / 1000,
+                     "dur": (piece.end - piece.start) / 1000})
     for event in recording.events:
         if event.kind in ("release", "late", "timer", "demote"):
             name = "RT " + event.task if event.kind != "timer" else "one-shot event"
