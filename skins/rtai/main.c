@@ -232,6 +232,7 @@ static int on_module(struct notifier_block *block, unsigned long state, void *mo
 {
 	if (state == MODULE_STATE_GOING) {
 		irqs_free(mod);
+		named_forget(mod);
 		names_forget(mod);
 		tasklets_forget(mod);
 	}
@@ -242,7 +243,14 @@ static struct notifier_block notifier = { .notifier_call = on_module };
 
 static int __init rtai_compat_init(void)
 {
-	return register_module_notifier(&notifier);
+	int error = heap_init();
+
+	if (error)
+		return error;
+	error = register_module_notifier(&notifier);
+	if (error)
+		heap_exit();
+	return error;
 }
 module_init(rtai_compat_init);
 
@@ -251,6 +259,9 @@ static void __exit rtai_compat_exit(void)
 	unregister_module_notifier(&notifier);
 	irqs_free(NULL);
 	tasklets_forget(NULL);
+	named_forget(NULL);
+	garbage_wait();
+	heap_exit();
 }
 module_exit(rtai_compat_exit);
 

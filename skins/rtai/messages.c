@@ -24,7 +24,7 @@ int rtai_mbx_init(MBX *mbx, int size)
 	if (!mbx || size < 1)
 		return -EINVAL;
 	memset(mbx, 0, sizeof(*mbx));
-	mbx->memory = kvmalloc(size, GFP_KERNEL);
+	mbx->memory = kvmalloc(max_t(size_t, size, sizeof(struct llist_node)), GFP_KERNEL);
 	if (!mbx->memory)
 		return -ENOMEM;
 	mbx->size = size;
@@ -36,7 +36,7 @@ int rtai_mbx_init(MBX *mbx, int size)
 }
 EXPORT_SYMBOL_GPL(rtai_mbx_init);
 
-/* Waiters are refused. Context: Linux process; nobody may be in the middle of a copy. */
+/* Waiters are refused. Context: any but an NMI; nobody may be in the middle of a copy. */
 int rt_mbx_delete(MBX *mbx)
 {
 	if (!mbx || !mbx->memory)
@@ -45,7 +45,7 @@ int rt_mbx_delete(MBX *mbx)
 	rt_sem_destroy(&mbx->receivers);
 	rt_sem_destroy(&mbx->space);
 	rt_sem_destroy(&mbx->data);
-	kvfree(mbx->memory);
+	garbage_free(mbx->memory);
 	mbx->memory = NULL;
 	return 0;
 }
@@ -142,80 +142,212 @@ int rtai_mbx_receive(MBX *mbx, void *msg, int size, RTIME until, int how)
 }
 EXPORT_SYMBOL_GPL(rtai_mbx_receive);
 
-/* Messages: the sender queues itself at the receiver, and waits until it has been received. */
+int rt_mbx_evdrp(MBX *mbx, void *msg, int size)
+{
+	unsigned long flags;
+	int n, first;
+
+	if (!mbx || !mbx->memory || !msg || size < 0)
+		return -EINVAL;
+	flags = hold(&mbx->lock);
+	n = min(mbx->used, size);
+	first = min(n, mbx->size - mbx->first);
+	memcpy(msg, mbx->memory + mbx->first, first);
+	memcpy(msg + first, mbx->memory, n - first);
+	let_go(&mbx->lock, flags);
+	return size - n;
+}
+EXPORT_SYMBOL_GPL(rt_mbx_evdrp);
+
+int rt_mbx_ovrwr_send(MBX *mbx, const void *msg, int size)
+{
+	unsigned long flags;
+	int excess;
+
+	if (!mbx || !mbx->memory || !msg || size < 0)
+		return -EINVAL;
+	if (size > mbx->size)
+		return size;
+	flags = hold(&mbx->lock);
+	excess = size - (mbx->size - mbx->used);
+	if (excess > 0) {
+		mbx->first = (mbx->first + excess) % mbx->size;
+		mbx->used -= excess;
+	}
+	let_go(&mbx->lock, flags);
+	return size - move_in(mbx, msg, size, true);
+}
+EXPORT_SYMBOL_GPL(rt_mbx_ovrwr_send);
+
+/*
+ * Messages: the sender queues itself at the receiver, and waits until it has been received, or
+ * answered. The lock covers the queues, who receives, and whom an answer is due to.
+ */
 
 static int queue_lock;
 
-static struct rtai_task *send(struct rtai_task *task, unsigned long msg, int rpc)
+/* Take @self out of @task's queue, if it is still there. */
+static bool withdraw(struct rtai_task *task, struct rtai_task *self)
+{
+	unsigned long flags = hold(&queue_lock);
+	struct rtai_task **link;
+	bool found;
+
+	for (link = &task->senders; *link && *link != self; link = &(*link)->next_sender)
+		;
+	found = *link;
+	if (found)
+		*link = self->next_sender;
+	let_go(&queue_lock, flags);
+	return found;
+}
+
+/* Received, and nobody answered in time: there is nobody to answer any more. */
+static bool renounce(struct rtai_task *self)
+{
+	unsigned long flags = hold(&queue_lock);
+	bool renounced = self->rpc;
+
+	self->rpc = 0;
+	let_go(&queue_lock, flags);
+	return renounced;
+}
+
+struct rtai_task *rtai_send(struct rtai_task *task, unsigned long msg, void *reply,
+			    struct rtai_letter *letter, int rpc, RTIME until)
 {
 	struct rtai_task *self = rt_whoami(), **last;
 	unsigned long flags;
+	int error;
 
 	if (!self || !task || task == self)
 		return NULL;
 	self->msg = msg;
+	self->letter = letter;
 	self->rpc = rpc;
 	self->next_sender = NULL;
 	flags = hold(&queue_lock);
+	if (!until && (!task->receiving || (task->from && task->from != self))) {
+		let_go(&queue_lock, flags);
+		self->rpc = 0;
+		return NULL;
+	}
 	for (last = &task->senders; *last; last = &(*last)->next_sender)
 		;
 	*last = self;
 	let_go(&queue_lock, flags);
 	rt_sem_post(&task->arrived);
-	return rt_sem_wait(&self->answered) ? NULL : task;
+	error = rt_sem_wait_until(&self->answered, until ?: RT_NO_DEADLINE);
+	if (error == -ETIMEDOUT) {
+		if (withdraw(task, self) || renounce(self))
+			return NULL;
+		error = rt_sem_wait(&self->answered);
+	}
+	if (error)
+		return NULL;
+	if (reply)
+		*(unsigned int *)reply = self->reply;
+	return task;
 }
+EXPORT_SYMBOL_GPL(rtai_send);
 
 struct rtai_task *rt_send(struct rtai_task *task, unsigned long msg)
 {
-	return send(task, msg, 0);
+	return rtai_send(task, msg, NULL, NULL, 0, RT_NO_DEADLINE);
 }
 EXPORT_SYMBOL_GPL(rt_send);
 
 struct rtai_task *rt_rpc(struct rtai_task *task, unsigned long msg, void *reply)
 {
-	struct rtai_task *to = send(task, msg, 1);
-
-	if (to && reply)
-		*(unsigned int *)reply = rt_whoami()->reply;
-	return to;
+	return rtai_send(task, msg, reply, NULL, 1, RT_NO_DEADLINE);
 }
 EXPORT_SYMBOL_GPL(rt_rpc);
 
-/* @from NULL: of any task. */
-struct rtai_task *rtai_receive(struct rtai_task *from, void *msg)
+/* The first of @self's senders that it wants, out of the queue; else it says whom it waits for. */
+static struct rtai_task *next_sender(struct rtai_task *self, struct rtai_task *from)
 {
-	struct rtai_task *self = rt_whoami(), **link, *sender;
-	unsigned long flags;
+	unsigned long flags = hold(&queue_lock);
+	struct rtai_task **link, *sender;
+
+	for (link = &self->senders; (sender = *link); link = &sender->next_sender)
+		if (!from || sender == from)
+			break;
+	if (sender)
+		*link = sender->next_sender;
+	self->from = from;
+	self->receiving = !sender;
+	let_go(&queue_lock, flags);
+	return sender;
+}
+
+/* @from NULL: of any task. A letter goes to @text, a word to @msg. */
+struct rtai_task *rtai_receive_until(struct rtai_task *from, void *msg, void *text, int size,
+				     int *length, RTIME until)
+{
+	struct rtai_task *self = rt_whoami(), *sender;
+	struct rtai_letter *letter;
+	int n = 0;
 
 	if (!self)
 		return NULL;
-	for (;;) {
-		flags = hold(&queue_lock);
-		for (link = &self->senders; (sender = *link); link = &sender->next_sender)
-			if (!from || sender == from)
-				break;
-		if (sender)
-			*link = sender->next_sender;
-		let_go(&queue_lock, flags);
-		if (sender)
-			break;
-		if (rt_sem_wait(&self->arrived))
+	while (!(sender = next_sender(self, from))) {
+		if (until && !rt_sem_wait_until(&self->arrived, until))
+			continue;
+		sender = next_sender(self, from);
+		self->receiving = 0;
+		if (!sender)
 			return NULL;
+		break;
 	}
+	letter = sender->letter;
 	if (msg)
 		*(unsigned int *)msg = sender->msg;
+	if (text && letter) {
+		n = min(size, letter->out_bytes);
+		memcpy(text, letter->out, n);
+	}
+	if (length)
+		*length = n;
 	if (!sender->rpc)
 		rt_sem_post(&sender->answered);
 	return sender;
 }
+EXPORT_SYMBOL_GPL(rtai_receive_until);
+
+struct rtai_task *rtai_receive(struct rtai_task *from, void *msg)
+{
+	return rtai_receive_until(from, msg, NULL, 0, NULL, RT_NO_DEADLINE);
+}
 EXPORT_SYMBOL_GPL(rtai_receive);
+
+static struct rtai_task *answer(struct rtai_task *task, unsigned long reply, const void *text,
+				int size)
+{
+	unsigned long flags;
+	bool due;
+
+	if (!task)
+		return NULL;
+	flags = hold(&queue_lock);
+	due = task->rpc;
+	if (due) {
+		task->reply = reply;
+		if (text && task->letter && task->letter->in)
+			memcpy(task->letter->in, text, min(size, task->letter->in_bytes));
+		task->rpc = 0;
+	}
+	let_go(&queue_lock, flags);
+	return due && !rt_sem_post(&task->answered) ? task : NULL;
+}
 
 struct rtai_task *rt_return(struct rtai_task *task, unsigned long reply)
 {
-	if (!task || !task->rpc)
-		return NULL;
-	task->reply = reply;
-	task->rpc = 0;
-	return rt_sem_post(&task->answered) ? NULL : task;
+	return answer(task, reply, NULL, 0);
 }
 EXPORT_SYMBOL_GPL(rt_return);
+
+struct rtai_task *rt_returnx(struct rtai_task *task, const void *msg, int size)
+{
+	return answer(task, 0, msg, size);
+}
+EXPORT_SYMBOL_GPL(rt_returnx);

@@ -6,6 +6,8 @@
 #include <rtai_compat.h>
 
 #undef RT_TASK
+#undef rt_named_task_init
+#undef rt_named_task_init_cpuid
 #undef rt_task_init
 #undef rt_task_make_periodic
 #undef rt_task_suspend
@@ -20,6 +22,21 @@
 
 /** irqs_free - give back the interrupts of @mod; NULL: all. Linux process. */
 void irqs_free(const struct module *mod);
+
+/** named_forget - delete what rt_named_*() made for code in @mod; NULL: all. Linux process. */
+void named_forget(const struct module *mod);
+
+/** heap_init - prepare rt_malloc()'s memory. 0, -ENOMEM. Linux process. */
+int heap_init(void);
+
+/** heap_exit - give it back. Linux process. */
+void heap_exit(void);
+
+/** garbage_free - have Linux free @memory, which kvmalloc() gave, a little later. Any context. */
+void garbage_free(void *memory);
+
+/** garbage_wait - until all of that is done. Linux process. */
+void garbage_wait(void);
 
 /** names_forget - forget the names of objects in @mod; NULL: all. Linux process. */
 void names_forget(const struct module *mod);

@@ -42,8 +42,16 @@ int rtai_task_init(struct rtai_task *task, void (*fn)(long data), long data, int
 	task->fp = uses_fpu;
 	task->fp_always = fp_file;
 	task->senders = NULL;
+	task->letter = NULL;
+	task->from = NULL;
+	task->receiving = 0;
+	task->rpc = 0;
+	task->priority = priority;
+	task->resume_time = 0;
 	rt_sem_init(&task->arrived, 0);
 	rt_sem_init(&task->answered, 0);
+	rt_sem_init(&task->resumed, 0);
+	task->timed = 0;
 	snprintf(name, sizeof(name), "%ps", fn);
 	name[strcspn(name, " +")] = 0;
 	rt_task_set_name(&task->task, name);
@@ -58,14 +66,21 @@ EXPORT_SYMBOL_GPL(rtai_task_init);
 /* There a period may be rounded to the timer's; here it is at least Tactus's least. */
 int rtai_task_make_periodic(struct rtai_task *task, RTIME start, RTIME period)
 {
-	return rt_task_make_periodic(rtai_native(task), start, period);
+	int error = rt_task_make_periodic(rtai_native(task), start, period);
+
+	if (!error)
+		task->resume_time = start;
+	return error;
 }
 EXPORT_SYMBOL_GPL(rtai_task_make_periodic);
 
 int rt_task_wait_period(void)
 {
+	struct rtai_task *self = rt_whoami();
 	int error = rt_task_wait();
 
+	if (self)
+		self->resume_time = self->task.release;
 	return error == -ETIMEDOUT ? RTE_TMROVRN : error;
 }
 EXPORT_SYMBOL_GPL(rt_task_wait_period);
@@ -77,6 +92,7 @@ int rt_change_prio(struct rtai_task *task, int priority)
 	if (!task || priority < 0)
 		return -EINVAL;
 	before = rt_get_prio(task);
+	task->priority = priority;
 	return rt_task_set_priority(&task->task, rtai_priority(priority)) ?: before;
 }
 EXPORT_SYMBOL_GPL(rt_change_prio);
@@ -114,12 +130,15 @@ void rt_typed_sem_init(SEM *sem, int value, int type)
 	sem->type = type & 3;
 	rt_sem_init(&sem->sem, max(value, 0));
 	rt_mtx_init(&sem->mtx);
+	rt_sem_init(&sem->gate, 0);
+	sem->parties = value;
 }
 EXPORT_SYMBOL_GPL(rt_typed_sem_init);
 
 int rt_sem_delete(SEM *sem)
 {
 	rt_mtx_destroy(&sem->mtx);
+	rt_sem_destroy(&sem->gate);
 	return rt_sem_destroy(&sem->sem) ? SEM_ERR : 0;
 }
 EXPORT_SYMBOL_GPL(rt_sem_delete);
@@ -191,39 +210,95 @@ int rtai_sem_wait_until(SEM *sem, RTIME until)
 }
 EXPORT_SYMBOL_GPL(rtai_sem_wait_until);
 
-/* As rtl_compat's: who signals takes one off the count of those that wait, and posts for it. */
+int rt_sem_wait_barrier(SEM *sem)
+{
+	int many;
+
+	if (!rt_task_self())
+		return SEM_ERR;
+	if (atomic_inc_return(&sem->arrived) < sem->parties)
+		return result(rt_sem_wait(&sem->gate));
+	atomic_set(&sem->arrived, 0);
+	for (many = sem->parties; many > 1; many--)
+		rt_sem_post(&sem->gate);
+	return 1;
+}
+EXPORT_SYMBOL_GPL(rt_sem_wait_barrier);
+
+void rt_cond_init(CND *cond)
+{
+	rt_cnd_init(&cond->cnd);
+	rt_mtx_init(&cond->guard);
+}
+EXPORT_SYMBOL_GPL(rt_cond_init);
+
+int rt_cond_destroy(CND *cond)
+{
+	rt_mtx_destroy(&cond->guard);
+	return rt_cnd_destroy(&cond->cnd) ? SEM_ERR : 0;
+}
+EXPORT_SYMBOL_GPL(rt_cond_destroy);
+
+/* A resource is a mutex of Tactus's: no signal is lost. It is given up whole. */
+static int wait_with_resource(CND *cond, SEM *mutex, RTIME until)
+{
+	int depth = mutex->depth, error;
+	RT_TASK *self = rt_task_self();
+
+	if (!self || mutex->owner != self)
+		return -EPERM;
+	mutex->owner = NULL;
+	error = rt_cnd_wait_until(&cond->cnd, &mutex->mtx, until);
+	if (error == -EOWNERDEAD)
+		error = 0;
+	mutex->owner = self;
+	mutex->depth = depth;
+	return error;
+}
+
+/* Beside another semaphore the guard is held before that is given up; RT tasks signal with it. */
+static int wait_with_semaphore(CND *cond, SEM *mutex, RTIME until)
+{
+	int error = rt_mtx_lock(&cond->guard);
+
+	if (error && error != -EOWNERDEAD)
+		return error;
+	error = rt_sem_signal(mutex) == SEM_ERR ? -EINVAL :
+		rt_cnd_wait_until(&cond->cnd, &cond->guard, until);
+	rt_mtx_unlock(&cond->guard);
+	if (error == -EINVAL)
+		return error;
+	return rtai_sem_wait_until(mutex, RT_NO_DEADLINE) == SEM_ERR ? -EINVAL : error;
+}
+
 int rt_cond_wait_until(CND *cond, SEM *mutex, RTIME until)
 {
-	int error, relock;
+	int error = mutex->type == RES_SEM ? wait_with_resource(cond, mutex, until)
+					   : wait_with_semaphore(cond, mutex, until);
 
-	atomic_inc(&cond->waiters);
-	if (rt_sem_signal(mutex) == SEM_ERR) {
-		atomic_add_unless(&cond->waiters, -1, 0);
-		return SEM_ERR;
-	}
-	error = rt_sem_wait_until(&cond->sem, until);
-	if (error == -ETIMEDOUT && atomic_dec_if_positive(&cond->waiters) < 0)
-		error = rt_sem_wait(&cond->sem);
-	relock = rtai_sem_wait_until(mutex, RT_NO_DEADLINE);
-	return relock == SEM_ERR ? SEM_ERR : error ? result(error) : 0;
+	return error ? result(error) : 0;
 }
 EXPORT_SYMBOL_GPL(rt_cond_wait_until);
 
+static int signal_with(CND *cond, int (*signal)(struct rt_cnd *cnd))
+{
+	int locked, error;
+
+	locked = rt_task_self() ? rt_mtx_lock(&cond->guard) : -EPERM;
+	error = signal(&cond->cnd);
+	if (!locked || locked == -EOWNERDEAD)
+		rt_mtx_unlock(&cond->guard);
+	return error ? SEM_ERR : 0;
+}
+
 int rt_cond_signal(CND *cond)
 {
-	if (atomic_dec_if_positive(&cond->waiters) < 0)
-		return 0;
-	return rt_sem_post(&cond->sem) ? SEM_ERR : 0;
+	return signal_with(cond, rt_cnd_signal);
 }
 EXPORT_SYMBOL_GPL(rt_cond_signal);
 
 int rt_cond_broadcast(CND *cond)
 {
-	int many = atomic_xchg(&cond->waiters, 0);
-
-	while (many-- > 0)
-		if (rt_sem_post(&cond->sem))
-			return SEM_ERR;
-	return 0;
+	return signal_with(cond, rt_cnd_broadcast);
 }
 EXPORT_SYMBOL_GPL(rt_cond_broadcast);

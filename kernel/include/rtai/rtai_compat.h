@@ -58,6 +58,13 @@ struct rtai_task {
 	struct rtai_task *senders, *next_sender;
 	unsigned long msg, reply;
 	int rpc;
+	struct rtai_letter *letter;
+	struct rtai_task *from;		/* while @receiving: NULL: any task */
+	int receiving;
+	int priority;			/* as it was said there */
+	RTIME resume_time;		/* of the present job */
+	struct rt_sem resumed;		/* while it is suspended for a time */
+	int timed;
 };
 
 static inline RT_TASK *rtai_native(struct rtai_task *task)
@@ -86,10 +93,7 @@ static inline int rtai_task_suspend(struct rtai_task *task)
 	return rt_task_suspend(rtai_native(task));
 }
 
-static inline int rt_task_resume(struct rtai_task *task)
-{
-	return rt_task_wakeup(rtai_native(task));
-}
+int rt_task_resume(struct rtai_task *task);
 
 static inline int rtai_task_delete(struct rtai_task *task)
 {
@@ -186,8 +190,15 @@ typedef struct rtai_sem {
 	RT_TASK *owner;
 	int depth;
 	atomic_t waiters;
+	struct rt_sem gate;		/* of barriers */
+	int parties;
+	atomic_t arrived;
 } SEM;
-typedef SEM CND;
+
+typedef struct rtai_cnd {
+	struct rt_cnd cnd;
+	struct rt_mtx guard;		/* beside semaphores that are no resources */
+} CND;
 
 void rt_typed_sem_init(SEM *sem, int value, int type);
 int rt_sem_delete(SEM *sem);
@@ -210,9 +221,9 @@ static inline int rt_sem_wait_if(SEM *sem)
 }
 
 #define rt_sem_wait_timed(sem, delay) rtai_sem_wait_until(sem, rt_get_time() + (delay))
-#define rt_cond_init(cond) rt_typed_sem_init(cond, 0, CNT_SEM)
-#define rt_cond_delete(cond) rt_sem_delete(cond)
-#define rt_cond_destroy(cond) rt_sem_delete(cond)
+void rt_cond_init(CND *cond);
+int rt_cond_destroy(CND *cond);
+#define rt_cond_delete(cond) rt_cond_destroy(cond)
 #define rt_cond_wait(cond, mutex) rt_cond_wait_until(cond, mutex, RT_NO_DEADLINE)
 #define rt_cond_wait_timed(cond, mutex, delay) \
 	rt_cond_wait_until(cond, mutex, rt_get_time() + (delay))
@@ -390,6 +401,8 @@ void *rt_get_adr(unsigned long name);
 #define IS_SEM 1
 #define IS_MBX 3
 
+#include <rtai_more.h>
+
 /* Last, for the text above means Tactus's own by these names. */
 #define RT_TASK struct rtai_task
 #ifdef __SSE2__
@@ -403,6 +416,12 @@ void *rt_get_adr(unsigned long name);
 #define rt_task_init_cpuid(task, fn, data, stack, prio, fpu, sig, cpu) \
 	rtai_task_init(task, (void (*)(long))(fn), (long)(data), stack, prio, fpu, sig, cpu, \
 		       RTAI_FP_FILE)
+#define rt_named_task_init(name, fn, data, stack, prio, fpu, sig) \
+	rtai_named_task_init(name, (void (*)(long))(fn), (long)(data), stack, prio, fpu, sig, -1, \
+			     RTAI_FP_FILE)
+#define rt_named_task_init_cpuid(name, fn, data, stack, prio, fpu, sig, cpu) \
+	rtai_named_task_init(name, (void (*)(long))(fn), (long)(data), stack, prio, fpu, sig, cpu, \
+			     RTAI_FP_FILE)
 #define rt_task_make_periodic rtai_task_make_periodic
 #define rt_task_make_periodic_relative_ns rtai_task_make_periodic_relative_ns
 #define rt_task_suspend rtai_task_suspend

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A name of RTAI; see rtai_compat.h. */
+#include <rtai_compat.h>
