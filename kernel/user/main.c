@@ -20,7 +20,7 @@ static int refuse(const char **why, int err, const char *sentence)
 
 static int check_attr(const struct rt_attr *attr, const char **why)
 {
-	if (attr->reserved || attr->flags & ~(RT_DEMOTE_SIGNAL | RT_DEMOTE_ABORT))
+	if (attr->reserved || attr->flags & ~(RT_DEMOTE_SIGNAL | RT_DEMOTE_ABORT | RT_START_NOW))
 		return refuse(why, -EINVAL, "the attributes have flags that are not known");
 	if (attr->period_ns < RT_PERIOD_MIN_NS || attr->period_ns > RT_PERIOD_MAX_NS)
 		return refuse(why, -EINVAL, "the period is not 5 us to 1 h");

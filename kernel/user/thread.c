@@ -163,7 +163,7 @@ static int make_task(struct thread *t, const char **why)
 	return err;
 }
 
-/* The first release not yet due of those that there are since the first. */
+/* The first release not yet due of those that there are since the first; or now, if so wished. */
 static RTIME first_release(const struct rt_attr *attr)
 {
 	RTIME now = rt_get_time();
@@ -172,6 +172,8 @@ static RTIME first_release(const struct rt_attr *attr)
 		return now + attr->period_ns;
 	if (attr->start_ns > now)
 		return attr->start_ns;
+	if (attr->flags & RT_START_NOW)
+		return now;
 	return attr->start_ns + ((now - attr->start_ns) / attr->period_ns + 1) * attr->period_ns;
 }
 

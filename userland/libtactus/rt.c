@@ -116,8 +116,8 @@ int rt_enter(const struct rt_attr *attr)
 		return -EINVAL;
 	}
 	self.enter.attr = *attr;
-	if (!attr->flags)
-		self.enter.attr.flags = flags_wanted();
+	if (!(attr->flags & (RT_DEMOTE_SIGNAL | RT_DEMOTE_ABORT)))
+		self.enter.attr.flags |= flags_wanted();
 	err = enter();
 	if (!err)
 		self.start = self.enter.attr.start_ns;

@@ -22,6 +22,9 @@
 #define RT_DEMOTE_SIGNAL	1	/* send the thread SIGXCPU */
 #define RT_DEMOTE_ABORT		2	/* send the thread SIGABRT */
 
+/* A start that has passed means now, and not the next of start + k * period. */
+#define RT_START_NOW		4
+
 /**
  * struct rt_attr - how a thread runs in RT mode
  * @period_ns: between two releases
@@ -32,7 +35,7 @@
  *	the period; 0 (none) takes CAP_SYS_ADMIN
  * @priority: 1, the highest, to 1000000
  * @cpu: where; -1: where the thread is
- * @flags: RT_DEMOTE_*
+ * @flags: RT_DEMOTE_*, RT_START_NOW
  * @reserved: 0
  */
 struct rt_attr {

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""libtactus-posix: programs of POSIX in RT mode, preloaded and linked; and cyclictest itself."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness import programs
+from measure import cyclictest
+
+MODULES = "tactus rtfifo tactus_user"
+_TEXT = programs.source("posix_check").read_text(encoding="utf-8")
+CASES = re.findall(r"do\((\w+)\)", _TEXT.split("#define CASES(do)", 1)[1].split("\n\n", 1)[0])
+# Where it first asks for a policy.
+LINE = _TEXT.partition("sched_setscheduler(0, SCHED_RR")[0].count("\n") + 1
+NAMES = ("clock_gettime", "clock_nanosleep", "gettimeofday", "nanosleep", "pthread_create",
+         "pthread_exit", "pthread_setschedparam", "sched_setscheduler", "sem_clockwait",
+         "sem_destroy", "sem_getvalue", "sem_init", "sem_post", "sem_timedwait", "sem_trywait",
+         "sem_wait", "usleep")
+
+
+@pytest.fixture(name="put")
+def _put(tmp_path: Path) -> dict[Path, str]:
+    """The libraries, and the check as two programs: linked with them, and not."""
+    put = cyclictest.library(tmp_path)
+    source = programs.source("posix_check")
+    for name, library in (("check", []), ("linked", [f"-L{tmp_path}", "-Wl,--no-as-needed",
+                                                     "-ltactus-posix", "-Wl,-rpath-link",
+                                                     str(tmp_path)])):
+        subprocess.run(["gcc", "-std=gnu11", "-O2", "-Wall", "-Werror", "-o", tmp_path / name,
+                        source, *library], check=True)
+        put[tmp_path / name] = f"/root/{name}"
+    return put
+
+
+def test_it_has_what_its_page_says(tmp_path: Path) -> None:
+    library, _ = cyclictest.library(tmp_path)
+    names = subprocess.run(["nm", "-D", "--defined-only", library], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout
+    page = (programs.LIBTACTUS.parent / "man" / "libtactus-posix.7").read_text(encoding="utf-8")
+    assert set(re.findall(r" T (\w+)$", names, re.M)) == set(NAMES)
+    assert set(re.findall(r"\b(\w+)\(\)", page.partition(".SH DESCRIPTION")[0])) == set(NAMES)
+
+
+def test_programs_of_posix(vm, put: dict[Path, str]) -> None:
+    """Preloaded and linked; beside sections, without a module, and with a small budget."""
+    done = vm(f"""
+        ./load --json --seconds=3 --irqoff=process,timer --min-sections=10 > sections &
+        sleep 0.1; LD_PRELOAD=libtactus-posix.so.1 ./check {' '.join(CASES)}; wait $!
+        ./linked {' '.join(CASES)}
+        TACTUS_PERIOD_US=500 TACTUS_BUDGET_US=100 ./linked thread demoted
+        TACTUS_BUDGET_US=lots ./linked thread 2>&1; echo $?
+        rmmod tactus_user && echo unloaded
+        ./linked ordinary policy 2>&1; echo $?""",
+              modules=f"hog {MODULES}", icount=True,
+              put={programs.build("load"): "/root/load", **put})
+    said = done.stdout.splitlines()
+    assert said == [
+        *(f"ok {case}" for case in [*CASES, *CASES, "thread", "demoted"]),
+        "libtactus-posix: TACTUS_BUDGET_US=lots: want microseconds, up to 1000000", "2",
+        "unloaded", "ok ordinary",
+        "libtactus-posix: not in RT mode: /dev/rt cannot be opened: is tactus_user loaded?",
+        f"line {LINE}: !sched_setscheduler(0, SCHED_RR, &param)", "1"]
+
+
+@pytest.mark.skipif(not shutil.which("cyclictest"), reason="no cyclictest, which is an extra")
+def test_cyclictest() -> None:
+    """Debian's, in RT mode and, as the control, as Linux runs it."""
+    results = cyclictest.measure(1)
+    print(cyclictest.table(results))
+    assert cyclictest.judge(results) == []
+    assert results[0].cycles == 1000 and not results[0].beyond
