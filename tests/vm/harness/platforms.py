@@ -129,6 +129,7 @@ PLATFORMS = {platform.name: platform for platform in (
     Platform("hpet", append="hpet=force"),
     Platform("uefi, Secure Boot, unsigned", secure_boot="unsigned"),
     Platform("uefi, Secure Boot, signed", secure_boot="signed"),
+    Platform("uefi, Secure Boot, by the owner's key", secure_boot="mok"),
 )}
 # What `make test` looks at.
 TESTED = ("q35", "cpu SandyBridge")
@@ -217,8 +218,14 @@ def _modules(platform: Platform, folder: Path) -> list[str]:
     built = subprocess.run([str(VM), "build", "--flavour", platform.flavour, "--json"],
                            stdout=subprocess.PIPE, check=True)
     paths = {Path(path).stem: Path(path) for path in json.loads(built.stdout)["modules"]}
-    signed = [str(secureboot.sign(paths[name], kernel, folder)) for name in own]
-    return ["--secure-boot", f"--with-modules={' '.join(signed)}"]
+    if platform.secure_boot == "mok":
+        key, certificate = secureboot.own_key(folder)
+        words = ["--mok", str(certificate)]
+    else:
+        key, certificate = secureboot.KEY, secureboot.CERTIFICATE
+        words = ["--secure-boot"]
+    signed = [str(secureboot.sign(paths[name], kernel, folder, key, certificate)) for name in own]
+    return [*words, f"--with-modules={' '.join(signed)}"]
 
 
 def _boot(row: Row, platform: Platform, command: list[str]) -> Row:

@@ -12,6 +12,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,7 @@ class Job:
     nmi_hz: float = 0.0
     schedule: int | None = None
     secure_boot: bool = False
+    mok: Path | None = None             # a certificate; with secure_boot
     new_qemu: bool = False
 
 
@@ -63,7 +65,7 @@ def _delay(job: Job) -> str:
 
 
 def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: Monitor,
-                  image_initrd: str, log: str) -> list[str]:
+                  image_initrd: str, log: str, scratch: Path) -> list[str]:
     # HPET off, unless asked for: in its legacy mode it keeps IRQ 8 to itself. Panic at the first
     # oops and reset at once (-no-reboot makes that an end): what runs after an oops proves nothing.
     hpet = "" if "hpet=" in job.append else "hpet=disable "
@@ -89,9 +91,12 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
         "-nodefaults", "-display", "none", "-no-reboot", "-d", "cpu_reset",
         "-chardev", f"file,id=console,path={log}", "-serial", "chardev:console",
         "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
-        "-kernel", str(job.kernel.image), "-initrd", image_initrd, "-append", append,
         *channel.qemu_args(),
     ]
+    if job.mok:
+        args += secureboot.mok_args(job.mok, scratch, job.kernel.image, Path(image_initrd), append)
+    else:
+        args += ["-kernel", str(job.kernel.image), "-initrd", image_initrd, "-append", append]
     if job.icount:
         args += ["-accel", "tcg", "-icount", "shift=0,sleep=off",
                  "-rtc", "clock=vm,base=2026-01-01T00:00:00", "-seed", "42"]
@@ -102,7 +107,7 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
     else:
         # Multi-threaded TCG keeps stale code after one CPU patches another's: one thread only.
         args += ["-accel", "tcg,thread=single", "-rtc", "base=2026-01-01T00:00:00"]
-    if job.secure_boot:
+    if job.secure_boot and not job.mok:
         args += secureboot.qemu_args()
     return args + monitor.qemu_args() + shlex.split(job.qemu)
 
@@ -298,6 +303,11 @@ def run(job: Job, image: bytes) -> int:
 
     Raises BenchError when the run cannot even be started.
     """
+    with tempfile.TemporaryDirectory(prefix="tactus-disk-") as scratch:
+        return _run(job, image, Path(scratch))
+
+
+def _run(job: Job, image: bytes, scratch: Path) -> int:
     program = emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount)
     state = _Run(job)
     channel = Channel(serial=job.secure_boot)
@@ -315,7 +325,7 @@ def run(job: Job, image: bytes) -> int:
         try:
             qemu = subprocess.Popen(
                 _command_line(job, program, channel, monitor,
-                              f"/proc/self/fd/{files['initrd']}", log),
+                              f"/proc/self/fd/{files['initrd']}", log, scratch),
                 env=os.environ | program.env,
                 stdin=subprocess.DEVNULL, stdout=files["said"], stderr=files["said"],
                 pass_fds=(*channel.handles, monitor.handle, files["initrd"], files["console"]),
