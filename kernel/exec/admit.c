@@ -206,6 +206,7 @@ int rt_admit(struct rt_cpu *cpu, const struct rt_sched_ops *ops, const RT_TASK *
 	struct adm_verdict verdict;
 	int count;
 
+	lockdep_assert_held(&rt_exec_mutex);
 	if (rt_admission == RT_ADMISSION_OFF)
 		return 0;
 	count = collect(cpu, ops, changed, new, &bare);

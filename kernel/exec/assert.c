@@ -12,7 +12,7 @@ static struct rt_post assert_post;
 
 static void post_assert(struct rt_post *post)
 {
-	WARN(1, "tactus: in %s: %s does not hold\n", failed_where, failed_what);
+	WARN(1, "tactus: in %s: not so: %s\n", failed_where, failed_what);
 }
 
 void rt_assert_failed(const char *where, const char *what)

@@ -32,6 +32,14 @@ MODULE_PARM_DESC(watchdog_ms, "stop an RT task that keeps Linux from a CPU so lo
 DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
 DEFINE_MUTEX(rt_exec_mutex);	/* see cpu.h */
 
+#ifdef TACTUS_DEBUG
+void core_check_locked(const struct rt_rq *rq, const char *where)
+{
+	if (!pl_hard_disabled() || !hardlock_held(&rt_cpu_of(rq->cpu)->lock))
+		rt_assert_failed(where, "the rq's lock is held");
+}
+#endif
+
 static int init_cpu(int i)
 {
 	struct rt_cpu *cpu = rt_cpu_of(i);

@@ -223,7 +223,7 @@ void rt_task_free(RT_TASK *task)
 	struct rt_call call = { .task = task, .fn = call_kill };
 	unsigned long flags;
 
-	rt_assert(mutex_is_locked(&rt_exec_mutex));
+	lockdep_assert_held(&rt_exec_mutex);
 	kill_task(&call);	/* -EINVAL if RT code has done it */
 	/*
 	 * Another CPU may still be on its stack; the IPI is on its way. Pairs with finish_switch().

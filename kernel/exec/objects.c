@@ -59,11 +59,19 @@ static void changed(struct rt_cpu *cpu)
 	}
 }
 
+#ifdef TACTUS_DEBUG
+void sync_check_locked(const char *where)
+{
+	if (!pl_hard_disabled() || !hardlock_held(&sync_lock))
+		rt_assert_failed(where, "the lock of all objects is held");
+}
+#endif
+
 void sync_unblock(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
 
-	rt_assert(pl_hard_disabled() && hardlock_held(&sync_lock));
+	sync_assert_locked();
 	hardlock(&cpu->lock);
 	if (task->state == CORE_BLOCKED)
 		core_unblock(&cpu->rq, task);
@@ -75,7 +83,7 @@ void sync_requeue(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
 
-	rt_assert(pl_hard_disabled() && hardlock_held(&sync_lock));
+	sync_assert_locked();
 	hardlock(&cpu->lock);
 	core_requeue(&cpu->rq, task);
 	changed(cpu);
@@ -86,6 +94,7 @@ void sync_settle(RT_TASK *task)
 {
 	struct rt_cpu *cpu = rt_cpu_of(task->cpu);
 
+	sync_assert_locked();
 	hardlock(&cpu->lock);
 	core_budget_settle(&cpu->rq, task, pl_clock());
 	/* The end of a throttling is for its own CPU to arm. */

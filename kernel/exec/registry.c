@@ -94,7 +94,7 @@ static void mark_ejected(int cpu)
 {
 	struct policy *policy;
 
-	rt_assert(mutex_is_locked(&rt_exec_mutex));
+	lockdep_assert_held(&rt_exec_mutex);
 	list_for_each_entry(policy, &policies, link) {
 		if (&policy->ops != ejection.ops || policy->ejected)
 			continue;
@@ -129,7 +129,7 @@ static void swap_cpu(struct rt_cpu *cpu, const struct rt_sched_ops *ops)
 
 void rt_sched_join(struct rt_cpu *cpu)
 {
-	rt_assert(mutex_is_locked(&rt_exec_mutex));
+	lockdep_assert_held(&rt_exec_mutex);
 	swap_cpu(cpu, active);
 }
 
@@ -326,7 +326,7 @@ static void take_ejections(void)
 /* rt_exec_mutex held. */
 static void drop(struct policy *policy)
 {
-	rt_assert(mutex_is_locked(&rt_exec_mutex));
+	lockdep_assert_held(&rt_exec_mutex);
 	take_ejections();
 	list_del(&policy->link);
 	if (active == &policy->ops)

@@ -39,6 +39,27 @@ static noinline void time_out(struct rt_cpu *cpu, RT_TASK *task)
 	WRITE_ONCE(cpu->firing, NULL);
 }
 
+static __always_inline void release_due(struct rt_cpu *cpu, RT_TASK *task)
+{
+	if (likely(!task->pending))
+		core_release(&cpu->rq, task);
+	else
+		time_out(cpu, task);
+}
+
+/* Call a user's function, the lock given back meanwhile. */
+static __always_inline void call_user(struct rt_cpu *cpu, struct rt_timer *timer)
+{
+	timerq_remove(&cpu->rq.timers, timer);
+	WRITE_ONCE(cpu->firing, timer);
+	hardunlock(&cpu->lock);
+	/* A function that fails is not called again: it is in the queue no more. */
+	pl_guarded(timer->fn, timer);
+	rt_assert(pl_hard_disabled());
+	hardlock(&cpu->lock);
+	WRITE_ONCE(cpu->firing, NULL);
+}
+
 /* What the one-shot event interrupts: late, it tells who kept hardware interrupts off. */
 static noinline void note_timer(struct rt_cpu *cpu, RTIME now)
 {
@@ -67,31 +88,22 @@ void rt_exec_timer(u64 now)
 	mark = timerq_mark(queue);
 	cpu->expiring = true;
 	while ((timer = timerq_due(queue, now))) {
-		if (timer->fn == core_release_timer) {
-			RT_TASK *task = container_of(timer, RT_TASK, timer);
-
-			if (likely(!task->pending))
-				core_release(&cpu->rq, task);
-			else
-				time_out(cpu, task);
+		/* First and alone, since it is on the path of each job. */
+		if (likely(timer->kind == TIMERQ_RELEASE)) {
+			release_due(cpu, container_of(timer, RT_TASK, timer));
 			continue;
 		}
-		if (timer->fn == core_budget_timer) {
+		switch (timer->kind) {
+		case TIMERQ_BUDGET:
 			core_budget_due(&cpu->rq, now);
-			continue;
-		}
-		if (timer->fn == core_watch_timer) {
+			break;
+		case TIMERQ_WATCH:
 			core_watch_due(&cpu->rq, now);
-			continue;
+			break;
+		case TIMERQ_USER:
+			call_user(cpu, timer);
+			break;
 		}
-		timerq_remove(queue, timer);
-		WRITE_ONCE(cpu->firing, timer);
-		hardunlock(&cpu->lock);
-		/* A function that fails is not called again: it is in the queue no more. */
-		pl_guarded(timer->fn, timer);
-		rt_assert(pl_hard_disabled());
-		hardlock(&cpu->lock);
-		WRITE_ONCE(cpu->firing, NULL);
 	}
 	cpu->expiring = false;
 	if (unlikely(timerq_fresh(queue, mark) && timerq_due(queue, pl_clock()))) {

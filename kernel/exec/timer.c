@@ -141,7 +141,7 @@ EXPORT_SYMBOL_GPL(rt_timer_cancel);
 
 static bool is_of(const struct rt_timer *timer, const struct module *module)
 {
-	return timer->fn != core_release_timer &&
+	return timer->kind == TIMERQ_USER &&
 	       (within_module((unsigned long)timer, module) ||
 		within_module((unsigned long)timer->fn, module));
 }

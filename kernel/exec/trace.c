@@ -106,6 +106,7 @@ void rt_trace_task_leaves(const RT_TASK *task)
 {
 	unsigned int at = gone_next++ % GONE;
 
+	lockdep_assert_held(&rt_exec_mutex);
 	gone[at].cpu = task->cpu;
 	gone[at].id = task->id;
 	strscpy(gone[at].name, task->name, RT_TASK_NAME_BYTES);

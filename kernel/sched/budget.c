@@ -24,14 +24,6 @@
  */
 #include "sched/rq.h"
 
-void core_budget_timer(struct rt_timer *timer)
-{
-}
-
-void core_watch_timer(struct rt_timer *timer)
-{
-}
-
 int core_check_budget(RTIME budget, int action)
 {
 	return budget < 0 || budget > RT_PERIOD_MAX_NS || action < RT_BUDGET_COUNT ||
@@ -150,6 +142,7 @@ static void stop(struct rt_rq *rq, RT_TASK *task)
 
 RT_TASK *core_next_stopped(struct rt_rq *rq)
 {
+	core_assert_locked(rq);
 	rq->stopped = NULL;
 	for (RT_TASK *task = rq->tasks; task; task = task->next)
 		if (task->untold) {
@@ -218,6 +211,7 @@ void core_budget_due(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *task = rq->curr;
 
+	core_assert_locked(rq);
 	timerq_remove_release(&rq->timers, &rq->budget_timer);
 	if (!task || task->state != CORE_READY || rq_held(task) || !task->budget)
 		return;
@@ -245,6 +239,7 @@ void core_budget_due(struct rt_rq *rq, RTIME now)
 
 void core_budget_settle(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
+	core_assert_locked(rq);
 	if (task->state != CORE_READY || rq_held(task) || !rq_budget_holds(task))
 		return;
 	if (task == rq->curr)
@@ -259,6 +254,7 @@ void core_budget_note(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *task = rq->curr;
 
+	core_assert_locked(rq);
 	rq_account(rq, now);
 	if (!task->budget || task->spent || task->job_exec < task->budget)
 		return;
@@ -300,6 +296,7 @@ void core_watch_due(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *hog;
 
+	core_assert_locked(rq);
 	timerq_remove_release(&rq->timers, &rq->watch_timer);
 	if (!rq->curr)
 		return;		/* rq_leave_linux() queues it again */

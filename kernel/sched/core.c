@@ -9,12 +9,13 @@ void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
 	core_use(rq, ops);
 	heap_init(&rq->ready, ready_slots, CORE_READY_SLOTS);
 	timerq_init(&rq->timers, timer_slots, CORE_TIMER_SLOTS, RT_MAX_TIMERS);
-	rq->budget_timer.fn = core_budget_timer;
-	rq->watch_timer.fn = core_watch_timer;
+	rq->budget_timer.kind = TIMERQ_BUDGET;
+	rq->watch_timer.kind = TIMERQ_WATCH;
 }
 
 void core_requeue(struct rt_rq *rq, RT_TASK *task)
 {
+	core_assert_locked(rq);
 	if (!task->queued)
 		return;
 	rq_return(rq, task, rq_leave(rq, task));
@@ -79,12 +80,9 @@ static void skip_releases(RT_TASK *task, RTIME now, bool keep_last)
 	task->skipped += passed;
 }
 
-void core_release_timer(struct rt_timer *timer)
-{
-}
-
 void core_release(struct rt_rq *rq, RT_TASK *task)
 {
+	core_assert_locked(rq);
 	if (task->state == CORE_BLOCKED) {
 		core_unblock(rq, task);
 		return;
@@ -98,6 +96,7 @@ void core_block(struct rt_rq *rq, RTIME until)
 {
 	RT_TASK *task = rq->curr;
 
+	core_assert_locked(rq);
 	if (task->state != CORE_READY)
 		return;		/* killed by another CPU while it came here */
 	rq_dequeue(rq, task);
@@ -108,6 +107,7 @@ void core_block(struct rt_rq *rq, RTIME until)
 
 void core_unblock(struct rt_rq *rq, RT_TASK *task)
 {
+	core_assert_locked(rq);
 	timerq_remove_release(&rq->timers, &task->timer);
 	task->state = CORE_READY;
 	task->pending = 0;
@@ -134,6 +134,7 @@ int core_set_deadline(struct rt_rq *rq, RT_TASK *task, RTIME relative)
 {
 	int error;
 
+	core_assert_locked(rq);
 	error = core_check_deadline(relative);
 	if (error)
 		return error;
@@ -147,6 +148,7 @@ int core_set_priority(struct rt_rq *rq, RT_TASK *task, int priority)
 {
 	int before = task->priority, error;
 
+	core_assert_locked(rq);
 	if (priority < 1 || priority > RT_LOWEST_PRIORITY)
 		return -EINVAL;
 	task->priority = priority;
@@ -164,6 +166,7 @@ int core_make_periodic(struct rt_rq *rq, RT_TASK *task, RTIME start, RTIME perio
 	bool at_once = start <= now;
 	bool queued;
 
+	core_assert_locked(rq);
 	if (error)
 		return error;
 	if (task->state == CORE_WAITING)
@@ -206,6 +209,7 @@ int core_make_sporadic(struct rt_rq *rq, RT_TASK *task, RTIME interval)
 	RTIME earliest;
 	u64 place;
 
+	core_assert_locked(rq);
 	if (error)
 		return error;
 	if (task->state == CORE_WAITING)
@@ -282,6 +286,7 @@ int core_wait(struct rt_rq *rq, RTIME now)
 	RT_TASK *task = rq->curr;
 	bool late;
 
+	core_assert_locked(rq);
 	if (task->state != CORE_READY)
 		return 0;	/* killed by another CPU while it came here */
 	if (!task->period)
@@ -321,6 +326,7 @@ int core_wait(struct rt_rq *rq, RTIME now)
 
 void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
 {
+	core_assert_locked(rq);
 	if (self && task->token && !task->suspended) {
 		task->token = 0;
 		if (!task->period) {
@@ -338,6 +344,7 @@ void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
 
 int core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
+	core_assert_locked(rq);
 	/* One test for both, since this is on the path of each interrupt. */
 	if (unlikely(task->stopped | task->sporadic)) {
 		if (task->stopped)
@@ -369,6 +376,7 @@ int core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 
 void core_wake_stopped(struct rt_rq *rq, RT_TASK *task, RTIME now, bool by_linux)
 {
+	core_assert_locked(rq);
 	if (!by_linux) {
 		keep_wakeup(task, now);
 		return;
@@ -384,6 +392,7 @@ void core_wake_stopped(struct rt_rq *rq, RT_TASK *task, RTIME now, bool by_linux
 
 int core_add(struct rt_rq *rq, RT_TASK *task)
 {
+	core_assert_locked(rq);
 	if (rq->count == RT_MAX_TASKS)
 		return -ENOSPC;
 	rq->count++;
@@ -394,7 +403,7 @@ int core_add(struct rt_rq *rq, RT_TASK *task)
 	/* Before any release. */
 	task->grid = -2 * RT_PERIOD_MAX_NS;
 	memset(task->policy_data, 0, sizeof(task->policy_data));
-	task->timer.fn = core_release_timer;
+	task->timer.kind = TIMERQ_RELEASE;
 	task->next = rq->tasks;
 	rq->tasks = task;
 	rq->ops->attach(rq, task);
@@ -405,6 +414,7 @@ void core_remove(struct rt_rq *rq, RT_TASK *task)
 {
 	RT_TASK **link;
 
+	core_assert_locked(rq);
 	for (link = &rq->tasks; *link != task; link = &(*link)->next)
 		;
 	*link = task->next;
@@ -417,6 +427,7 @@ void core_remove(struct rt_rq *rq, RT_TASK *task)
 
 void core_kill(struct rt_rq *rq, RT_TASK *task)
 {
+	core_assert_locked(rq);
 	rq_dequeue(rq, task);
 	timerq_remove_release(&rq->timers, &task->timer);
 	if (task->state != CORE_DEAD)

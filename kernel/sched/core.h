@@ -116,6 +116,16 @@ struct rt_rq {
 	struct events events;
 };
 
+/*
+ * The seam to the layer above, which holds the lock: in debug builds, complain if it is not held.
+ */
+#ifdef TACTUS_DEBUG
+void core_check_locked(const struct rt_rq *rq, const char *where);
+#define core_assert_locked(rq) core_check_locked(rq, __func__)
+#else
+#define core_assert_locked(rq) do { } while (0)
+#endif
+
 /* The policy that is always there: fixed priorities. */
 extern const struct rt_sched_ops core_fixed_priority;
 
@@ -160,13 +170,6 @@ int core_make_sporadic(struct rt_rq *rq, RT_TASK *task, RTIME interval);
 
 /** core_requeue - @task's inherited urgency has changed */
 void core_requeue(struct rt_rq *rq, RT_TASK *task);
-
-/* Marks the timer of a task; the executive calls core_release() in its place. */
-void core_release_timer(struct rt_timer *timer);
-
-/* Mark rq->budget_timer and rq->watch_timer likewise; the next two are called for them. */
-void core_budget_timer(struct rt_timer *timer);
-void core_watch_timer(struct rt_timer *timer);
 
 /** core_budget_due - the budget of rq->curr may be used up; its timer is still queued */
 void core_budget_due(struct rt_rq *rq, RTIME now);

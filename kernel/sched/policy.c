@@ -25,16 +25,19 @@
 
 void rt_rq_add(struct rt_rq *rq, RT_TASK *task, unsigned long long key)
 {
+	core_assert_locked(rq);
 	rq_add(rq, task, key);
 }
 
 void rt_rq_remove(struct rt_rq *rq, RT_TASK *task)
 {
+	core_assert_locked(rq);
 	rq_remove(rq, task);
 }
 
 RT_TASK *rt_rq_first(const struct rt_rq *rq)
 {
+	core_assert_locked(rq);
 	return rq_first(rq);
 }
 
@@ -341,6 +344,7 @@ void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops)
 {
 	bool condemned = rq->verdict;
 
+	core_assert_locked(rq);
 	if (condemned)
 		note_ejection(rq);
 	hand_over_to(rq, ops, !condemned);
@@ -348,6 +352,7 @@ void core_swap(struct rt_rq *rq, const struct rt_sched_ops *ops)
 
 RT_TASK *core_rekey(struct rt_rq *rq, RT_TASK *task, unsigned int count)
 {
+	core_assert_locked(rq);
 	for (; task && count; task = task->next, count--)
 		if (task->state == CORE_BLOCKED) {
 			rq->ops->enqueue(rq, task);
@@ -398,6 +403,7 @@ RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 	/* The built-in policy is under no verdict. */
 	RT_TASK *task = rq_built_in(rq) ? rq_first(rq) : checked_pick(rq);
 
+	core_assert_locked(rq);
 	rq_account(rq, now);
 	if (unlikely(task && task->budget))
 		task = pick_by_budget(rq, task, now);
@@ -421,6 +427,7 @@ const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops)
 {
 	int slow = 0;
 
+	core_assert_locked(rq);
 	if (ops->admit == admit_all)
 		return NULL;
 	for (const RT_TASK *task = rq->tasks; task; task = task->next) {

@@ -21,6 +21,14 @@
  */
 #define TIMERQ_GAP_NS 5000
 
+/* What a timer in the queue is for. */
+enum timerq_kind {
+	TIMERQ_USER,		/* its function is called; zero, as in what users zero-initialise */
+	TIMERQ_RELEASE,		/* of a task, or the end of its sleep: core_release() */
+	TIMERQ_BUDGET,		/* rq->budget_timer: core_budget_due() */
+	TIMERQ_WATCH,		/* rq->watch_timer: core_watch_due() */
+};
+
 struct timerq {
 	struct heap heap;
 	unsigned int users;	/* how many of them are users' */

@@ -117,6 +117,7 @@ static void disown(struct rt_mtx *mtx)
 
 int sync_mtx_lock(struct rt_mtx *mtx, RT_TASK *task)
 {
+	sync_assert_locked();
 	if (!mtx->owner) {
 		own(mtx, task);
 		if (likely(!mtx->orphan))
@@ -159,6 +160,7 @@ static void hand_over(struct rt_mtx *mtx, int result)
 
 int sync_mtx_unlock(struct rt_mtx *mtx, RT_TASK *task)
 {
+	sync_assert_locked();
 	if (mtx->owner != task)
 		return -EPERM;
 	hand_over(mtx, 0);
@@ -172,6 +174,7 @@ void sync_mtx_destroy(struct rt_mtx *mtx)
 {
 	RT_TASK *owner = mtx->owner;
 
+	sync_assert_locked();
 	if (!owner)
 		return;
 	disown(mtx);
@@ -185,6 +188,7 @@ void sync_mtx_destroy(struct rt_mtx *mtx)
 
 int sync_cnd_wait(struct rt_cnd *cnd, struct rt_mtx *mtx, RT_TASK *task)
 {
+	sync_assert_locked();
 	if (mtx->owner != task)
 		return -EPERM;
 	hand_over(mtx, 0);
@@ -199,17 +203,20 @@ void sync_cnd_signal(struct rt_cnd *cnd)
 {
 	RT_TASK *task = waitq_serve(&cnd->waiters, 0);
 
+	sync_assert_locked();
 	if (task)
 		sync_unblock(task);
 }
 
 void sync_cnd_broadcast(struct rt_cnd *cnd)
 {
+	sync_assert_locked();
 	waitq_dismiss_all(&cnd->waiters, 0);
 }
 
 void sync_cnd_destroy(struct rt_cnd *cnd)
 {
+	sync_assert_locked();
 	waitq_dismiss_all(&cnd->waiters, -EIDRM);
 }
 
@@ -231,6 +238,7 @@ static bool evt_has(struct rt_evt *evt, const struct sync_flags *wish)
 
 int sync_evt_wait(struct rt_evt *evt, struct sync_flags *wish, RT_TASK *task)
 {
+	sync_assert_locked();
 	if (evt_has(evt, wish))
 		return 0;
 	task->wait_buffer = wish;
@@ -242,6 +250,7 @@ void sync_evt_set(struct rt_evt *evt, unsigned int flags)
 {
 	RT_TASK *task, *next;
 
+	sync_assert_locked();
 	evt->flags |= flags;
 	for (task = evt->waiters.first; task; task = next) {
 		next = task->wait_next;
@@ -255,6 +264,7 @@ void sync_evt_set(struct rt_evt *evt, unsigned int flags)
 
 void sync_evt_destroy(struct rt_evt *evt)
 {
+	sync_assert_locked();
 	waitq_dismiss_all(&evt->waiters, -EIDRM);
 }
 
@@ -262,6 +272,7 @@ void sync_evt_destroy(struct rt_evt *evt)
 
 int sync_sem_wait(struct rt_sem *sem, RT_TASK *task)
 {
+	sync_assert_locked();
 	if (sem->count) {
 		sem->count--;
 		return 0;
@@ -274,6 +285,7 @@ int sync_sem_post(struct rt_sem *sem)
 {
 	RT_TASK *task = waitq_serve(&sem->waiters, 0);
 
+	sync_assert_locked();
 	if (task) {
 		sync_unblock(task);
 		return 0;
@@ -286,6 +298,7 @@ int sync_sem_post(struct rt_sem *sem)
 
 void sync_sem_destroy(struct rt_sem *sem)
 {
+	sync_assert_locked();
 	waitq_dismiss_all(&sem->waiters, -EIDRM);
 }
 
@@ -302,6 +315,7 @@ int sync_mbx_send(struct rt_mbx *mbx, const void *message, RT_TASK *task)
 {
 	RT_TASK *receiver = waitq_serve(&mbx->receivers, 0);
 
+	sync_assert_locked();
 	if (receiver) {
 		memcpy(receiver->wait_buffer, message, mbx->bytes);
 		sync_unblock(receiver);
@@ -322,6 +336,7 @@ int sync_mbx_receive(struct rt_mbx *mbx, void *message, RT_TASK *task)
 {
 	RT_TASK *sender;
 
+	sync_assert_locked();
 	if (mbx->count) {
 		memcpy(message, mbx->memory + (size_t)mbx->first * mbx->bytes, mbx->bytes);
 		mbx->first = (mbx->first + 1) % mbx->room;
@@ -342,6 +357,7 @@ int sync_mbx_receive(struct rt_mbx *mbx, void *message, RT_TASK *task)
 
 void sync_mbx_destroy(struct rt_mbx *mbx)
 {
+	sync_assert_locked();
 	waitq_dismiss_all(&mbx->senders, -EIDRM);
 	waitq_dismiss_all(&mbx->receivers, -EIDRM);
 }
@@ -381,6 +397,7 @@ bool sync_sort(RT_TASK *task, unsigned int change)
 	struct rt_waitq *queue = task->waits_in;
 	RT_TASK **link, *rest;
 
+	sync_assert_locked();
 	if (!queue || queue->sorted == change)
 		return true;
 	link = &queue->first;
@@ -400,6 +417,7 @@ bool sync_sort(RT_TASK *task, unsigned int change)
 
 void sync_inherit(RT_TASK *task)
 {
+	sync_assert_locked();
 	if (inherit(task))
 		follow_change(task);
 }
@@ -410,6 +428,7 @@ bool sync_give_up(RT_TASK *task, int result)
 {
 	struct rt_mtx *mtx = task->waits_for;
 
+	sync_assert_locked();
 	if (!task->waits_in)
 		return false;
 	waitq_remove(task);
@@ -422,6 +441,7 @@ bool sync_give_up(RT_TASK *task, int result)
 
 void sync_kill(RT_TASK *task)
 {
+	sync_assert_locked();
 	sync_give_up(task, -EIDRM);
 	while (task->owned)
 		hand_over(task->owned, -EOWNERDEAD);

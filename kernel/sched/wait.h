@@ -24,6 +24,16 @@
 /* The caller has been queued and must block; what follows is in task->wait_result. */
 #define SYNC_WAIT 1
 
+/*
+ * The seam to the layer above, which holds the lock: in debug builds, complain if it is not held.
+ */
+#ifdef TACTUS_DEBUG
+void sync_check_locked(const char *where);
+#define sync_assert_locked() sync_check_locked(__func__)
+#else
+#define sync_assert_locked() do { } while (0)
+#endif
+
 int sync_mtx_lock(struct rt_mtx *mtx, RT_TASK *task);
 int sync_mtx_unlock(struct rt_mtx *mtx, RT_TASK *task);
 void sync_mtx_destroy(struct rt_mtx *mtx);

@@ -40,6 +40,7 @@ static struct shm *find(const char *name)
 
 struct shm *shm_of_minor(unsigned int minor)
 {
+	lockdep_assert_held(&shm_mutex);
 	return idr_find(&minors, minor);
 }
 
@@ -67,6 +68,7 @@ struct shm *shm_new(const struct rtshm_new *want, kuid_t uid, kgid_t gid, bool a
 	int err = check(want);
 	struct shm *s;
 
+	lockdep_assert_held(&shm_mutex);
 	if (err)
 		return ERR_PTR(err);
 	s = kzalloc(sizeof(*s), gfp);
@@ -103,6 +105,7 @@ err_free:
 
 void shm_settle(struct shm *s)
 {
+	lockdep_assert_held(&shm_mutex);
 	if (s->files || !list_empty(&s->holds))
 		return;
 	shm_node_remove(s);

@@ -73,6 +73,7 @@ static void wake(struct rt_post *post)
 
 void thread_stray(struct thread *t, unsigned long addr)
 {
+	lockdep_assert_held(&t->process->lock);
 	if (!t->in_rt || t->stray)
 		return;
 	t->stray = addr ?: 1;

@@ -55,9 +55,9 @@ static void sim_advance(RTIME now)
 
 	sim_now = now;
 	while ((timer = timerq_due(&sim_rq.timers, now)))
-		if (timer->fn == core_budget_timer)
+		if (timer->kind == TIMERQ_BUDGET)
 			core_budget_due(&sim_rq, now);
-		else if (timer->fn == core_watch_timer)
+		else if (timer->kind == TIMERQ_WATCH)
 			core_watch_due(&sim_rq, now);
 		else
 			core_release(&sim_rq, container_of(timer, RT_TASK, timer));

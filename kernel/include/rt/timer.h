@@ -28,7 +28,8 @@ struct rt_timer {
 	RTIME expires;
 	/* private: */
 	struct rt_node node;
-	int cpu;		/* whose queue it is, or was, in */
+	unsigned short cpu;	/* whose queue it is, or was, in */
+	unsigned char kind;	/* enum timerq_kind */
 };
 
 /**

@@ -198,6 +198,7 @@ int pl_idle_add(void)
 	unsigned long arch_idle;
 	int err = IS_ENABLED(CONFIG_CPU_IDLE) ? add_driver_call() : 0;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	if (err || !by_mwait)
 		return err;
 	arch_idle = pl_symbol("arch_cpu_idle");

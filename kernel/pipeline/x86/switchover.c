@@ -194,6 +194,7 @@ int pl_switch_over(bool on)
 {
 	struct switch_over s;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	for (int tries = 0; tries < SWITCH_TRIES; tries++) {
 		s = (struct switch_over){ .on = on };
 		stop_machine(switch_cpu, &s, cpu_online_mask);

@@ -2,7 +2,8 @@
 """All of it on kernels of our own with checkers in them, whose log must stay silent.
 
 debug: KASAN, lockdep, DEBUG_ATOMIC_SLEEP, UBSAN, kmemleak, DEBUG_ENTRY, DEBUG_OBJECTS. kcsan: data
-races, of two CPUs, and of RT code with the Linux that it interrupts. The bench ends a run whose log
+races, of two CPUs, and of RT code with the Linux that it interrupts. For both the modules are built
+with TACTUS_DEBUG=1, and so have the executive's own assertions. The bench ends a run whose log
 has a complaint with 125, which fails the test. Each checker has a control that it must complain of.
 """
 
@@ -104,6 +105,18 @@ def test_the_debug_kernel_complains(vm: Vm) -> None:
                   "UBSAN: shift-out-of-bounds", "KASAN: slab-out-of-bounds",
                   "new suspected memory leaks"):
         assert words in done.console, words
+
+
+@pytest.mark.slow
+def test_the_executive_complains_of_a_lock_not_held(vm: Vm) -> None:
+    """The control: a release build says nothing of the same call."""
+    have("debug")
+    run = "modprobe unlocked; sleep 0.1; rmmod unlocked tactus"
+    done = vm(run, kernel="debug", icount=True, modules="tactus", with_modules="unlocked",
+              timeout=300, check=False)
+    assert done.status == 125
+    assert "tactus: in rt_rq_first: not so: the rq's lock is held" in done.console
+    vm(run, icount=True, modules="tactus", with_modules="unlocked")
 
 
 @pytest.mark.long

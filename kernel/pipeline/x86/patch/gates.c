@@ -41,6 +41,7 @@ struct pl_gate *pl_gate_add(enum pl_slot_kind kind, u8 vector, const char *handl
 	unsigned long callee = pl_symbol(handler);
 	int found = 0, err;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	if (number == PL_GATES)
 		return ERR_PTR(pl_refuse("more gates than expected"));
 	err = pl_kcall_bind(PL_KCALL_GATE + number, callee);
@@ -288,6 +289,7 @@ int pl_gates_find(void)
 	struct desc_ptr idt;
 	int err;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	nr_gates = 0;
 	store_idt(&idt);
 	err = find_irq_gates((const gate_desc *)idt.address);

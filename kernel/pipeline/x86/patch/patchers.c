@@ -19,6 +19,7 @@
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include "pipeline/x86/patch/patchers.h"
+#include "pipeline/x86/patch/texts.h"
 #include "pipeline/x86/patch/slots.h"
 #include "pipeline/x86/patch/symbols.h"
 
@@ -48,6 +49,7 @@ int pl_patchers_find(void)
 
 void pl_patchers_hold(void)
 {
+	lockdep_assert_held(&pl_texts_mutex);
 	/* As register_kprobe() does. */
 	mutex_lock(kernel_kprobe_mutex);
 	mutex_lock(kernel_text_mutex);
@@ -55,6 +57,7 @@ void pl_patchers_hold(void)
 
 void pl_patchers_let(void)
 {
+	lockdep_assert_held(&pl_texts_mutex);
 	mutex_unlock(kernel_text_mutex);
 	mutex_unlock(kernel_kprobe_mutex);
 }
@@ -90,6 +93,7 @@ int pl_patchers_fence(struct pl_text *text)
 {
 	struct kprobe_blacklist_entry *fence;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	fence = kvcalloc(text->count, sizeof(*fence), GFP_KERNEL);
 	if (!fence && text->count)
 		return -ENOMEM;
@@ -112,6 +116,7 @@ int pl_patchers_fence(struct pl_text *text)
 
 void pl_patchers_unfence(struct pl_text *text)
 {
+	lockdep_assert_held(&pl_texts_mutex);
 	if (!text->fence)
 		return;
 	mutex_lock(kernel_kprobe_mutex);

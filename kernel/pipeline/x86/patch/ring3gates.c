@@ -209,6 +209,7 @@ int pl_ring3_gates_find(void)
 {
 	int err = 0;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	pl_ring3_refuse(look());
 	if (pl_ring3_refusal())
 		return 0;

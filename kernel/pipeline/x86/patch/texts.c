@@ -35,6 +35,7 @@ int pl_texts_find_kernel(void)
 	struct pl_text *text;
 	int err;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	kernel_module_mutex = (struct mutex *)pl_symbol("module_mutex");
 	kernel_modules = (struct list_head *)pl_symbol("modules");
 	if (!start || !end || !kernel_module_mutex || !kernel_modules)
@@ -64,6 +65,7 @@ int pl_texts_fence(void)
 	struct pl_text *text;
 	int err = 0;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	list_for_each_entry(text, &pl_texts, node)
 		err = err ?: pl_patchers_fence(text);
 	return err;
@@ -73,6 +75,7 @@ void pl_texts_forget(void)
 {
 	struct pl_text *text, *next;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	list_for_each_entry_safe(text, next, &pl_texts, node) {
 		forget_text(text);
 	}
@@ -109,6 +112,7 @@ static int find_module_slots(struct module *mod, bool with_init)
 {
 	int err = 0;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	/* The resident core's own interrupt flag handling is hard by design. */
 	if (!strcmp(mod->name, "tactus_core"))
 		return 0;
@@ -137,6 +141,7 @@ int pl_texts_find_modules(void)
 	struct module *mod;
 	int err = 0;
 
+	lockdep_assert_held(&pl_texts_mutex);
 	mutex_lock(kernel_module_mutex);
 	list_for_each_entry(mod, kernel_modules, list) {
 		/* One still being linked will meet the notifier. */
