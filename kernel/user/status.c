@@ -6,19 +6,15 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/math64.h>
-#include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/uidgid.h>
 #include <rt/status.h>
 #include "compat/compat.h"
+#include "compat/table.h"
 #include "exec/ring3.h"
 #include "user.h"
-
-/* Of both files: a line at most, and all of it. */
-#define LINE_BYTES 256
-#define FILE_BYTES (256 * 1024)
 
 static LIST_HEAD(processes);
 static DEFINE_MUTEX(processes_mutex);
@@ -38,20 +34,17 @@ void demotion_keep(const struct demotion *d)
 	spin_unlock(&kept_lock);
 }
 
-static size_t list_demotions(char *text)
+static void list_demotions(struct rt_table *table)
 {
-	size_t used = scnprintf(text, LINE_BYTES, "when_ns\tpid\ttask\treason\twhat\taddress\tip\n");
-
+	rt_table_head(table, "when_ns\tpid\ttask\treason\twhat\taddress\tip\n");
 	spin_lock(&kept_lock);
 	for (unsigned int i = kept_count > KEPT ? kept_count - KEPT : 0; i != kept_count; i++) {
 		const struct demotion *d = &kept[i % KEPT];
 
-		used += scnprintf(text + used, LINE_BYTES, "%lld\t%d\t%s\t%s\t%llu\t%#llx\t%#llx\n",
-				  d->when, d->pid, d->task, rt_ring3_reason(d->reason), d->number,
-				  d->address, d->ip);
+		rt_table_row(table, "%lld\t%d\t%s\t%s\t%llu\t%#llx\t%#llx", d->when, d->pid,
+			     d->task, rt_ring3_reason(d->reason), d->number, d->address, d->ip);
 	}
 	spin_unlock(&kept_lock);
-	return used;
 }
 
 /* ---- threads ---- */
@@ -70,7 +63,7 @@ void process_hide(struct process *p)
 	mutex_unlock(&processes_mutex);
 }
 
-static size_t line_of(const struct process *p, const struct thread *t, char *text)
+static void row_of(struct rt_table *table, const struct process *p, const struct thread *t)
 {
 	const struct rt_stat *s = &t->stat;
 	const struct demotion *d = &t->last;
@@ -78,32 +71,28 @@ static size_t line_of(const struct process *p, const struct thread *t, char *tex
 
 	for (int i = 0; i < RT_END_REASONS; i++)
 		demotions += i == RT_END_LEAVE ? 0 : s->demotions[i];
-	return scnprintf(text, LINE_BYTES,
-			 "%d\t%s\t%u\t%s\t%llu\t%llu\t%llu\t%llu\t%s\t%llu\t%#llx\t%#llx\n",
-			 pid_nr(t->pid), p->name, from_kuid_munged(&init_user_ns, t->uid),
-			 t->in_rt ? "rt" : "linux", s->pages, s->promotions,
-			 s->demotions[RT_END_LEAVE], demotions, rt_ring3_reason(d->reason),
-			 d->number, d->address, d->ip);
+	rt_table_row(table, "%d\t%s\t%u\t%s\t%llu\t%llu\t%llu\t%llu\t%s\t%llu\t%#llx\t%#llx",
+		     pid_nr(t->pid), p->name, from_kuid_munged(&init_user_ns, t->uid),
+		     t->in_rt ? "rt" : "linux", s->pages, s->promotions,
+		     s->demotions[RT_END_LEAVE], demotions, rt_ring3_reason(d->reason), d->number,
+		     d->address, d->ip);
 }
 
-static size_t list_users(char *text)
+static void list_users(struct rt_table *table)
 {
-	size_t used = scnprintf(text, LINE_BYTES,
-				"pid\tname\tuid\tmode\tpages\tpromotions\tleaves\tdemotions\t"
-				"reason\twhat\taddress\tip\n");
 	struct process *p;
 	struct thread *t;
 
+	rt_table_head(table, "pid\tname\tuid\tmode\tpages\tpromotions\tleaves\tdemotions\t"
+		      "reason\twhat\taddress\tip\n");
 	mutex_lock(&processes_mutex);
 	list_for_each_entry(p, &processes, node) {
 		spin_lock(&p->lock);
 		list_for_each_entry(t, &p->threads, node)
-			if (FILE_BYTES - used > LINE_BYTES)
-				used += line_of(p, t, text + used);
+			row_of(table, p, t);
 		spin_unlock(&p->lock);
 	}
 	mutex_unlock(&processes_mutex);
-	return used;
 }
 
 /* ---- how much of a CPU a user has ---- */
@@ -160,28 +149,22 @@ void share_give(struct thread *t)
 
 /* ---- the files ---- */
 
-static ssize_t read_list(size_t (*list)(char *text), char *buf, loff_t off, size_t bytes)
-{
-	char *text = kvmalloc(FILE_BYTES, GFP_KERNEL);
-	ssize_t ret;
-
-	if (!text)
-		return -ENOMEM;
-	ret = memory_read_from_buffer(buf, bytes, &off, text, list(text));
-	kvfree(text);
-	return ret;
-}
-
 static ssize_t users_read(struct file *file, struct kobject *kobj, compat_bin_attribute *attr,
 			  char *buf, loff_t off, size_t bytes)
 {
-	return read_list(list_users, buf, off, bytes);
+	struct rt_table table = { .buf = buf, .offset = off, .count = bytes };
+
+	list_users(&table);
+	return table.done;
 }
 
 static ssize_t demotions_read(struct file *file, struct kobject *kobj, compat_bin_attribute *attr,
 			      char *buf, loff_t off, size_t bytes)
 {
-	return read_list(list_demotions, buf, off, bytes);
+	struct rt_table table = { .buf = buf, .offset = off, .count = bytes };
+
+	list_demotions(&table);
+	return table.done;
 }
 
 static struct bin_attribute users_file = {
