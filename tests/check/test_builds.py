@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The slow ones of `make check`: kbuild with W=1 and sparse, and the kernel's semantic patches."""
+"""The slow ones of `make check`: kbuild with W=1 and sparse, kbuild with clang, and the kernel's
+semantic patches."""
 from __future__ import annotations
 
 import subprocess
@@ -11,7 +12,7 @@ RUN = Path(__file__).resolve().parent / "run"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sparse", "coccinelle"])
+@pytest.mark.parametrize("name", ["sparse", "clang_modules", "coccinelle"])
 def test_no_complaints(name: str) -> None:
     done = subprocess.run([RUN, name], text=True, capture_output=True)
     if done.returncode == 2:

@@ -7,14 +7,7 @@
 #ifndef _FP_WORK_H
 #define _FP_WORK_H
 
-enum work_kind {
-	WORK_SSE,	/* doubles, one at a time */
-	WORK_X87,	/* 80 bits */
-	WORK_AVX,	/* four doubles at a time */
-};
-
-/* Rounding modes, as the hardware counts them. */
-enum work_mode { TO_NEAREST, DOWN, UP, TO_ZERO };
+#include "jobs.h"
 
 /* Lasts until somebody sets another. */
 static inline void work_mode(enum work_kind kind, enum work_mode mode)

@@ -12,7 +12,6 @@
 
 #include <rt/task.h>
 
-#include "fp_work.h"
 #include "jobs.h"
 
 #define TASKS 3
