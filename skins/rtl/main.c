@@ -278,6 +278,7 @@ static int on_module(struct notifier_block *block, unsigned long state, void *mo
 {
 	if (state == MODULE_STATE_GOING) {
 		threads_forget(mod);
+		queues_forget(mod);
 		signals_forget(mod);
 		irqs_forget(mod);
 		fifos_forget(mod);
@@ -298,6 +299,7 @@ static void __exit rtl_compat_exit(void)
 {
 	unregister_module_notifier(&notifier);
 	threads_forget(NULL);
+	queues_forget(NULL);
 	signals_forget(NULL);
 	irqs_forget(NULL);
 }

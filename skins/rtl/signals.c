@@ -12,6 +12,7 @@ static struct rtl_posix_timer {
 	struct rt_timer timer;
 	unsigned int taken;
 	int signo;			/* 0: none */
+	union sigval value;
 	struct module *owner;
 	clockid_t clock;
 	struct rtl_thread *to;
@@ -19,9 +20,24 @@ static struct rtl_posix_timer {
 	int overruns;
 } timers[RTL_TIMERS];
 
+/* What SA_SIGINFO says of the last of each. */
+static struct {
+	int code;
+	union sigval value;
+} told[RTL_SIGRTMAX + 1];
+
 static bool valid(int sig)
 {
 	return sig >= RTL_SIGUSR1 && sig <= RTL_SIGRTMAX;
+}
+
+static void call_with_info(const struct rtl_sigaction *action, int sig)
+{
+	siginfo_t info = { .si_signo = sig };
+
+	info.si_code = READ_ONCE(told[sig].code);
+	info.si_value = told[sig].value;
+	action->sa_sigaction(sig, &info, NULL);
 }
 
 /* In the thread itself: run the handlers of what is pending. Did one run? */
@@ -45,7 +61,10 @@ bool signals_deliver(struct rtl_thread *self)
 			continue;
 		any = true;
 		signals->blocked |= action.sa_mask | 1U << sig;
-		action.sa_handler(sig);
+		if (action.sa_flags & SA_SIGINFO)
+			call_with_info(&action, sig);
+		else
+			action.sa_handler(sig);
 		signals->blocked = blocked;
 	}
 }
@@ -68,6 +87,8 @@ int signals_send(struct rtl_thread *thread, int sig)
 		return EINVAL;
 	if (!thread)
 		return ESRCH;
+	told[sig].value.sival_ptr = NULL;
+	WRITE_ONCE(told[sig].code, SI_USER);
 	post(thread, sig);
 	if (thread == pthread_self())
 		signals_deliver(thread);
@@ -85,6 +106,7 @@ int rtl_sigaction(int sig, const struct rtl_sigaction *act, struct rtl_sigaction
 		WRITE_ONCE(actions[sig].sa_handler, NULL); /* SIG_DFL, for RT code */
 		smp_wmb();
 		actions[sig].sa_mask = act->sa_mask;
+		actions[sig].sa_flags = act->sa_flags;
 		smp_store_release(&actions[sig].sa_handler, act->sa_handler);
 		WRITE_ONCE(handled_by[sig], pthread_self());
 	}
@@ -166,6 +188,10 @@ static void expire(struct rt_timer *rt)
 {
 	struct rtl_posix_timer *timer = container_of(rt, struct rtl_posix_timer, timer);
 
+	if (timer->signo) {
+		told[timer->signo].value = timer->value;
+		WRITE_ONCE(told[timer->signo].code, SI_TIMER);
+	}
 	if (timer->signo && post(timer->to, timer->signo))
 		timer->overruns++;
 	if (!timer->interval) {
@@ -193,6 +219,7 @@ int rtl_timer_create(struct module *owner, clockid_t clock, const struct rtl_sig
 			continue;
 		timer->timer = (struct rt_timer) { .fn = expire };
 		timer->signo = signo;
+		timer->value = event ? event->sigev_value : (union sigval){ 0 };
 		timer->owner = owner;
 		timer->clock = clock;
 		timer->to = NULL;

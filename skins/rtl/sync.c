@@ -95,29 +95,22 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 }
 EXPORT_SYMBOL_GPL(pthread_mutex_unlock);
 
-/*
- * A condition is a semaphore, and a count of those that wait for it or are about to. Who
- * signals takes one off the count and posts for it, so a signal between the unlock and the wait
- * is not lost; who times out and finds itself off the count takes the post that is its own.
- */
-static struct rt_sem *sem_of(pthread_cond_t *cond)
+static struct rt_cnd *cnd_of(pthread_cond_t *cond)
 {
 	unsigned long flags;
 
 	if (first_use(&cond->ready, &flags)) {
-		atomic_set(&cond->waiters, 0);
-		rt_sem_init(&cond->sem, 0);
+		rt_cnd_init(&cond->cnd);
 		is_ready(&cond->ready, flags);
 	}
-	return &cond->sem;
+	return &cond->cnd;
 }
 
 int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
 {
 	if (!cond)
 		return EINVAL;
-	atomic_set(&cond->waiters, 0);
-	rt_sem_init(&cond->sem, 0);
+	rt_cnd_init(&cond->cnd);
 	cond->ready = 2;
 	return 0;
 }
@@ -125,29 +118,16 @@ EXPORT_SYMBOL_GPL(pthread_cond_init);
 
 int pthread_cond_destroy(pthread_cond_t *cond)
 {
-	return positive(rt_sem_destroy(sem_of(cond)));
+	return positive(rt_cnd_destroy(cnd_of(cond)));
 }
 EXPORT_SYMBOL_GPL(pthread_cond_destroy);
 
 static int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, RTIME until)
 {
-	struct rt_sem *sem = sem_of(cond);
-	int error, relock;
-
 	if (!rt_task_self())
 		return EPERM;
 	pthread_testcancel();
-	atomic_inc(&cond->waiters);
-	error = pthread_mutex_unlock(mutex);
-	if (error) {
-		atomic_add_unless(&cond->waiters, -1, 0);
-		return error;
-	}
-	error = rt_sem_wait_until(sem, until);
-	if (error == -ETIMEDOUT && atomic_dec_if_positive(&cond->waiters) < 0)
-		error = rt_sem_wait(sem);
-	relock = pthread_mutex_lock(mutex);
-	return relock ?: positive(error);
+	return locked(rt_cnd_wait_until(cnd_of(cond), mtx_of(mutex), until));
 }
 
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
@@ -165,20 +145,13 @@ EXPORT_SYMBOL_GPL(pthread_cond_timedwait);
 
 int pthread_cond_signal(pthread_cond_t *cond)
 {
-	struct rt_sem *sem = sem_of(cond);
-
-	return atomic_dec_if_positive(&cond->waiters) < 0 ? 0 : positive(rt_sem_post(sem));
+	return positive(rt_cnd_signal(cnd_of(cond)));
 }
 EXPORT_SYMBOL_GPL(pthread_cond_signal);
 
 int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-	struct rt_sem *sem = sem_of(cond);
-	int many = atomic_xchg(&cond->waiters, 0), error = 0;
-
-	while (many-- > 0 && !error)
-		error = rt_sem_post(sem);
-	return positive(error);
+	return positive(rt_cnd_broadcast(cnd_of(cond)));
 }
 EXPORT_SYMBOL_GPL(pthread_cond_broadcast);
 
@@ -189,12 +162,12 @@ int sem_wait(sem_t *sem)
 	pthread_testcancel();
 	error = rt_sem_wait(sem);
 	pthread_testcancel();
-	return error;
+	return rtl_failed(error);
 }
 EXPORT_SYMBOL_GPL(sem_wait);
 
 int sem_timedwait(sem_t *sem, const struct timespec *until)
 {
-	return rt_sem_wait_until(sem, until_of(until));
+	return rtl_failed(rt_sem_wait_until(sem, until_of(until)));
 }
 EXPORT_SYMBOL_GPL(sem_timedwait);

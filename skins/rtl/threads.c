@@ -20,6 +20,7 @@ struct rtl_thread {
 	bool fp, cancelled, uncancellable, ended;
 	bool woken;			/* by pthread_wakeup_np(), not by a signal */
 	struct thread_signals signals;
+	struct thread_own own;
 };
 
 static DEFINE_MUTEX(threads_mutex);
@@ -53,6 +54,11 @@ EXPORT_SYMBOL_GPL(pthread_self);
 struct thread_signals *thread_signals(struct rtl_thread *thread)
 {
 	return &thread->signals;
+}
+
+struct thread_own *thread_own(struct rtl_thread *thread)
+{
+	return &thread->own;
 }
 
 RT_TASK *thread_task(struct rtl_thread *thread)
@@ -168,6 +174,12 @@ void pthread_exit(void *value)
 	struct rtl_thread *self = pthread_self();
 
 	if (self) {
+		struct rtl_cleanup *cleanup;
+
+		while ((cleanup = self->own.cleanups)) {
+			self->own.cleanups = cleanup->next;
+			cleanup->routine(cleanup->arg);
+		}
 		self->value = value;
 		WRITE_ONCE(self->ended, true);
 	}

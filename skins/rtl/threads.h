@@ -13,6 +13,14 @@ struct thread_signals {
 	bool listening;		/* a signal wakes it up */
 };
 
+/* What a thread has of more.c. */
+struct thread_own {
+	int error;
+	struct rtl_cleanup *cleanups;
+	void *data[RTL_PTHREAD_KEYS_MAX];
+};
+
+struct thread_own *thread_own(struct rtl_thread *thread);
 struct thread_signals *thread_signals(struct rtl_thread *thread);
 RT_TASK *thread_task(struct rtl_thread *thread);
 
@@ -30,6 +38,9 @@ void signals_forget_thread(const struct rtl_thread *thread);
 
 /** signals_forget - delete the timers and the handlers of @mod; NULL: all. Linux process. */
 void signals_forget(const struct module *mod);
+
+/** queues_forget - take the message queues of @mod away; NULL: all. Linux process. */
+void queues_forget(const struct module *mod);
 
 /** threads_forget - end the threads whose code is @mod's; NULL: all. Linux process. */
 void threads_forget(const struct module *mod);

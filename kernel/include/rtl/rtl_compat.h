@@ -5,7 +5,8 @@
  *
  * Unless a comment says otherwise, functions that create or destroy are for Linux processes, those
  * that wait for RT threads, and the rest is for any context but an NMI. pthread_*() return
- * 0 or a positive errno; sem_*() and file calls 0 or a number, or a negative errno.
+ * 0 or a positive errno; sem_*() and mq_*() -1 and errno if they fail; file calls a number
+ * or a negative errno.
  */
 #ifndef _RTL_COMPAT_H
 #define _RTL_COMPAT_H
@@ -16,6 +17,8 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>	/* has arguments called errno */
+#include <linux/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time.h>
@@ -338,8 +341,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex);
 /* Conditions. As everywhere, a wait may end without a signal. */
 
 typedef struct {
-	struct rt_sem sem;
-	atomic_t waiters;
+	struct rt_cnd cnd;
 	int ready;
 } pthread_cond_t;
 
@@ -357,6 +359,20 @@ int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 int pthread_cond_signal(pthread_cond_t *cond);
 int pthread_cond_broadcast(pthread_cond_t *cond);
 
+/* Each thread has an errno; what is no thread shares one a CPU. */
+
+int *rtl_errno(void);
+#define errno (*rtl_errno())
+
+/* 0 for 0, else -1 and errno. */
+static inline int rtl_failed(int error)
+{
+	if (!error)
+		return 0;
+	errno = -error;
+	return -1;
+}
+
 /* Semaphores. */
 
 typedef struct rt_sem sem_t;
@@ -365,11 +381,18 @@ typedef struct rt_sem sem_t;
 
 static inline int sem_init(sem_t *sem, int shared, unsigned int value)
 {
-	return value > RT_SEM_MAX ? -EINVAL : rt_sem_init(sem, value);
+	return rtl_failed(value > RT_SEM_MAX ? -EINVAL : rt_sem_init(sem, value));
 }
 
-#define sem_destroy rt_sem_destroy
-#define sem_post rt_sem_post
+static inline int sem_destroy(sem_t *sem)
+{
+	return rtl_failed(rt_sem_destroy(sem));
+}
+
+static inline int sem_post(sem_t *sem)
+{
+	return rtl_failed(rt_sem_post(sem));
+}
 
 static inline int sem_getvalue(sem_t *sem, int *value)
 {
@@ -384,7 +407,7 @@ static inline int sem_trywait(sem_t *sem)
 {
 	int error = rt_sem_wait_until(sem, 0);
 
-	return error == -ETIMEDOUT ? -EAGAIN : error;
+	return rtl_failed(error == -ETIMEDOUT ? -EAGAIN : error);
 }
 
 /* FIFOs. rtf_get() may get fewer bytes, or 0; RT code gets what RT code puts, too. */
@@ -485,5 +508,7 @@ void rtl_mbuff_free(struct module *owner, void *memory);
 #define mbuff_attach(name, size) rtl_mbuff(THIS_MODULE, name, size, false)
 #define mbuff_free(name, memory) ((void)(name), rtl_mbuff_free(THIS_MODULE, memory))
 #define mbuff_detach(name, memory) mbuff_free(name, memory)
+
+#include <rtl_more.h>
 
 #endif

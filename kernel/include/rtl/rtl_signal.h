@@ -54,9 +54,13 @@ static inline int rtl_sigismember(const rtl_sigset_t *set, int sig)
 }
 
 struct rtl_sigaction {
-	void (*sa_handler)(int sig);	/* or SIG_DFL, SIG_IGN */
+	union {
+		void (*sa_handler)(int sig);	/* or SIG_DFL, SIG_IGN */
+		/* With SA_SIGINFO: number, code (SI_USER, SI_TIMER), a timer's value; NULL. */
+		void (*sa_sigaction)(int sig, siginfo_t *info, void *unused);
+	};
 	rtl_sigset_t sa_mask;		/* blocked, too, while it runs */
-	int sa_flags;			/* 0 */
+	int sa_flags;			/* SA_SIGINFO or 0 */
 };
 
 #define sigaction rtl_sigaction
