@@ -4,9 +4,10 @@
     tests/vm/python -m measure.pages                     write the tables from the figures kept
     tests/vm/python -m measure.pages --measure [NAME...]  measure these tables, or all; then write
 
-A table of figures stands in README.md or docs/measuring.md between <!-- figures: NAME --> and
-<!-- end -->. The figures of all are kept, with what they were made with, in pages.json; the demo's
-and the matrix's come from out/, where `make demo` and `make test-matrix` leave theirs.
+A table of figures stands in README.md, docs/measuring.md or docs/applications.md between
+<!-- figures: NAME --> and <!-- end -->. The figures of all are kept, with what they were made with,
+in pages.json; the demo's and the matrix's come from out/, where `make demo` and `make test-matrix`
+leave theirs.
 test_pages.py holds page and figures together; test_lateness.py, figures and today's measurement.
 """
 
@@ -32,7 +33,7 @@ from .systems.runner import tools
 
 KEPT = Path(__file__).with_name("pages.json")
 RUN = TOP / "tests/vm/measure/run"
-PAGES = (TOP / "README.md", TOP / "docs/measuring.md")
+PAGES = (TOP / "README.md", TOP / "docs/measuring.md", TOP / "docs/applications.md")
 # By how much a measurement of today may differ from the page, with the same kernel and tools:
 # where modules land, and with them the load's phase, moves a maximum by some 10 %.
 MEAN_PERCENT = 5
@@ -103,6 +104,16 @@ def _matrix(figures: Figures) -> list[list[str]]:
                of(row, "tick"), of(row, "task")] for row in figures)]
 
 
+def _speech(figures: Figures) -> list[list[str]]:
+    def least(one: Mapping[str, Any]) -> str:
+        return "-" if one["min_snr_db"] is None else f"{one['min_snr_db']:.0f} dB"
+
+    return [["Mode", "ticks/s", "SNR", "promised", "interval off by up to", "missed"],
+            *([f"`{one['mode']}`", f"{one['rate_hz']:,.0f}", f"{one['snr_db']:.1f} dB",
+               least(one), f"{one['interval_max_dev_ns'] / 1000:.2f} us", str(one["missed"])]
+              for one in figures)]
+
+
 def _demo(figures: Figures) -> list[list[str]]:
     found = {(one["case"]["kind"], one["case"]["condition"]): one["max_ns"] / 1000
              for one in figures}
@@ -140,6 +151,7 @@ TABLES: dict[str, Table] = {
     "device-irq": Table(_device_irq, ["device-irq"]),
     "overhead": Table(_overhead, ["overhead"]),
     "drift": Table(_drift, ["drift"]),
+    "speech": Table(_speech, ["speaker-speech"]),
 }
 
 

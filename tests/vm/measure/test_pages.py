@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of README.md and docs/measuring.md say what was measured, and are all written."""
+"""The pages' tables say what was measured, and all tables are written."""
 from __future__ import annotations
 
 import json
