@@ -31,6 +31,23 @@ def test_the_policy_runs(tmp_path: Path) -> None:
     assert output == re.sub("^    ", "", shown[1], flags=re.M)
 
 
+def without_numbers(text: str) -> str:
+    return re.sub(r"[\d.]+", "N", re.sub(" +", "", text))
+
+
+@pytest.mark.slow
+def test_the_latency_is_found(tmp_path: Path) -> None:
+    """Both answers are those of the page, but for numbers."""
+    page = (TOP / "docs/howto-latency.md").read_text()
+    output = run(page, 2, tmp_path)
+    shown = re.findall(r"^    (?:latency on|latest of).*\n(?:    .*\n)*", page, re.M)
+    assert len(shown) == 2
+    for part in shown:
+        assert without_numbers(part) in without_numbers(output), output
+    held = re.search(r"([\d.]+) us  interrupts were hard-off until hard_section", output)
+    assert held and 50 < float(held[1]) < 1600
+
+
 def test_the_tutorial_runs(tmp_path: Path) -> None:
     output = run((TOP / "docs/tutorial.md").read_text(), 4, tmp_path)
     assert output.startswith("active\n")
