@@ -27,12 +27,14 @@ struct pl_ring3_end {
 /**
  * struct pl_ring3_ops - whoever has RT code in ring 3
  * @call: a system call by the 64-bit way; false if it is none of RT code's
+ * @trap: an exception; true if that is seen to, and RT code goes on with @regs
  * @end: it goes on in Linux with @regs, where it does what it was about to do; does not return
  *
  * Context: RT task, at the top of its stack, hardware interrupts off.
  */
 struct pl_ring3_ops {
 	bool (*call)(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned long nr);
+	bool (*trap)(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned int vector);
 	void (*end)(struct pl_ring3 *ring3, const struct pt_regs *regs,
 		    const struct pl_ring3_end *end);
 };

@@ -7,6 +7,7 @@
  * Memory of the process is reached by its shadow: pages that cannot go away, in the kernel's own
  * mapping, so that a bad address is an error and never a fault.
  */
+#include <asm/trapnr.h>
 #include "exec/objects.h"
 #include "user.h"
 
@@ -219,6 +220,11 @@ static bool user_call(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned lon
 	return true;
 }
 
+static bool user_trap(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned int vector)
+{
+	return vector == X86_TRAP_GP && ports_serve(thread_of(ring3), regs);
+}
+
 static void user_end(struct pl_ring3 *ring3, const struct pt_regs *regs,
 		     const struct pl_ring3_end *end)
 {
@@ -228,4 +234,6 @@ static void user_end(struct pl_ring3 *ring3, const struct pt_regs *regs,
 	thread_end(t, regs);
 }
 
-const struct pl_ring3_ops user_ops = { .call = user_call, .end = user_end };
+const struct pl_ring3_ops user_ops = {
+	.call = user_call, .trap = user_trap, .end = user_end,
+};

@@ -290,6 +290,10 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 				       "there is not enough memory";
 		goto err_task;
 	}
+	*why = "there is not enough memory";
+	err = ports_take(t);
+	if (err)
+		goto err_shadow;
 	t->stat.pages = t->shadow->pages;
 	t->regs = *regs;
 	t->regs.ax = sizeof(struct rt_enter);
@@ -327,11 +331,13 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 	regs->orig_ax = -1;
 	rt_task_delete(&t->task);
 	share_give(t);
+	ports_give(t);
 	shadow_put(t->shadow);
 	tell(t, reason);
 	return regs->ax;
 
 err_shadow:
+	ports_give(t);
 	shadow_put(t->shadow);
 err_task:
 	share_give(t);

@@ -6,6 +6,7 @@
  *	status.c	files about programs; how much of a CPU a user has
  *	thread.c	to RT mode and back
  *	calls.c		RT calls
+ *	ports.c		ports of I/O that Linux lets a thread use
  *	objects.c	semaphores, mutexes, mailboxes, condition variables, events
  *	shadow.c	page tables of RT mode
  *	process.c	one shadow a process, renewed when the process's memory has changed
@@ -144,6 +145,8 @@ enum where { NOT_BEGUN, IN_RING3, WAITING, AT_OBJECT };
  * @call: number of the call that it is in, if it is AT_OBJECT
  * @message: what goes into a mailbox, or comes out
  * @flags: that it had of an event
+ * @ports: a bit for each port, set if the thread may not use it, for @ports_bytes bytes; beyond it
+ *	may not. NULL: no ports; @all_ports: all of them
  * @last: demotion
  * @uid: whose it is; @share: millionths of the CPU @share_cpu that it has: status.c's
  */
@@ -166,6 +169,9 @@ struct thread {
 	unsigned long call;
 	char message[RT_MBX_MAX_BYTES];
 	unsigned int flags;
+	unsigned long *ports;
+	unsigned int ports_bytes;
+	bool all_ports;
 	struct demotion last;
 	kuid_t uid;
 	u64 share;
@@ -214,6 +220,24 @@ void share_give(struct thread *t);
 /* The files in /sys/kernel/tactus. Context: Linux process; may sleep. Return: 0 or -errno. */
 int status_init(void);
 void status_exit(void);
+
+/* ---- ports.c ---- */
+
+/*
+ * ports_take - what Linux lets the calling thread use is what it may use in RT mode
+ *
+ * Context: Linux process, the thread; may sleep. Give it back by ports_give().
+ * Return: 0 or -ENOMEM.
+ */
+int ports_take(struct thread *t);
+void ports_give(struct thread *t);
+
+/*
+ * ports_serve - carry out the port instruction at @regs, which was an exception
+ *
+ * Context: RT task, hard off. Return: false: it is none, or not allowed, and nothing was done.
+ */
+bool ports_serve(struct thread *t, struct pt_regs *regs);
 
 /* ---- objects.c ---- */
 

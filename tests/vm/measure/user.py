@@ -28,6 +28,7 @@ COSTS: dict[str, tuple[str, float | None]] = {
     "sleep-past": ("rt_sleep_until() of a moment that is past", None),
     "put": ("rt_fifo_put() of 8 bytes", 250),
     "sem": ("rt_sem_post() and rt_sem_wait_until()", None),
+    "port": ("a port written to, of those that ioperm() allows", None),
     "mtx": ("rt_mtx_lock_until() and rt_mtx_unlock()", None),
 }
 GATE_GOAL = 3

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/io.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -103,6 +104,8 @@ static double cost_demotion(void)
 
 /* ---- in RT mode ---- */
 
+#define BOOT_CODES 0x80	/* a port that only shows them */
+
 static int fifo, sem, mtx;
 static char bytes[8];
 
@@ -110,6 +113,7 @@ static void do_now(void) { rt_now(); }
 static void do_sleep(void) { rt_sleep_until(0); }
 static void do_put(void) { rt_fifo_put(fifo, bytes, sizeof(bytes)); }
 static void do_sem(void) { rt_sem_post(sem); rt_sem_wait_until(sem, 0); }
+static void do_port(void) { outb(0, BOOT_CODES); }
 static void do_mtx(void) { rt_mtx_lock_until(mtx, 0); rt_mtx_unlock(mtx); }
 
 static double in_rt(void (*call)(void))
@@ -153,6 +157,13 @@ static double cost_sem(void)
 {
 	sem = rt_sem_open(NULL, 0);
 	return in_rt(do_sem);
+}
+
+static double cost_port(void)
+{
+	if (ioperm(BOOT_CODES, 1, 1))
+		err(1, "ioperm");
+	return in_rt(do_port);
 }
 
 static double cost_mtx(void)
@@ -208,6 +219,7 @@ static const struct {
 	{ "promotion-again", cost_promotion_again }, { "demotion", cost_demotion },
 	{ "round", cost_round }, { "now", cost_now }, { "sleep-past", cost_sleep },
 	{ "put", cost_put }, { "sem", cost_sem }, { "mtx", cost_mtx },
+	{ "port", cost_port },
 };
 
 int main(int argc, char **argv)

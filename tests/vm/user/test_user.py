@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from harness import guest_python, mutant, programs
 from measure import users
+from model import porttrace, speaker
 
 MODULES = "tactus rtfifo rtshm tactus_user"
 CASES = re.findall(r"do\((\w+)\)", programs.source("user_check").read_text().split(
@@ -89,6 +91,28 @@ def test_the_examples(vm) -> None:
     assert servo["jobs"] == 1000 and servo["missed"] == 0 and not servo["fallen"]
     assert servo["latest_ns"] < users.LIMIT_NS and 0.01 < servo["worst_rad"] < 0.021
     assert "wanted -1.00 m/s" in last and "0 states lost" in last
+
+
+def test_the_speaker(vm, tmp_path: Path) -> None:
+    """The bits that the machine got are the thesis's, while sections come; the port is put back."""
+    sound = bytes(range(256)) + b"\x7f\xff\xff\x7f" * 64 + bytes(range(255, -1, -3)) * 20
+    (tmp_path / "sound").write_bytes(sound)
+    with porttrace.Capture(tmp_path / "ports") as capture:
+        done = vm("""
+            ./load --json --seconds=2 --irqoff=process,timer --min-sections=10 > sections &
+            sleep 0.1; ./speaker sound; wait $!
+            ./speaker 2>&1; echo $?""",
+                  modules=f"hog {MODULES}", icount=True, qemu=shlex.join(capture.qemu_arguments),
+                  put={programs.build("load"): "/root/load", tmp_path / "sound": "/root/sound",
+                       programs.build("speaker"): "/root/speaker"})
+    said, *usage = done.stdout.splitlines()
+    found = re.fullmatch(r"(\d+) bytes, the latest write (\d+) ns after its release, 0 missed, "
+                         r"0 demotions by ports", said)
+    assert found and int(found[1]) == len(sound) and int(found[2]) < 2 * users.LIMIT_NS
+    assert usage == ["speaker: usage: speaker FILE; see --help", "2"]
+    (play,) = speaker.split_plays(capture.writes())
+    assert speaker.compare_bits(speaker.values(play)[:len(sound)], sound) == []
+    assert len(speaker.values(play)) - len(sound) in (0, 1)     # one more if the gate was open
 
 
 def build_library(into: Path) -> Path:

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/io.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -187,6 +188,82 @@ FAILS(breakpoint, SIGTRAP, 3, -1L, 1, "1: int3")
 /* The step has been made when it is told; Linux makes another. */
 FAILS(single_step, SIGTRAP, 1, -1L, 2,
       "pushfq; orl $0x100, (%%rsp); popfq; 1: nop; nop; nop")
+
+/* ---- ports: those that Linux lets the thread use, and no more ---- */
+
+#define DMA_PAGES 0x80		/* eight bytes to keep values in; the first shows boot codes */
+#define PCI_ADDRESS 0xcf8	/* four bytes at once */
+
+FAILS(port, SIGSEGV, 13, -1L, 0, "1: outb %%al, $0x80")
+FAILS(word_half_allowed, SIGSEGV, 13, -1L, 0, "movl $0x87, %%edx; 1: inw %%dx, %%ax")
+FAILS(last_port, SIGSEGV, 13, -1L, 0, "movl $0xffff, %%edx; 1: inl %%dx, %%eax")
+
+static void case_port_beyond(void)
+{
+	CHECK(!ioperm(DMA_PAGES, 8, 1));
+	case_word_half_allowed();
+}
+
+/* What goes out comes in; what of rax an instruction has no business with stays. */
+static void use_ports(unsigned long got[6])
+{
+	unsigned long rax = 0x1122334455667701;
+
+	asm volatile("outb %%al, $0x82" : : "a" (rax));
+	asm volatile("outb %%al, %%dx" : : "a" (rax + 1), "d" (DMA_PAGES + 3));
+	for (int i = 0; i < 6; i++)
+		got[i] = 0x1122334455667788;
+	asm volatile("inb $0x82, %%al" : "+a" (got[0]));
+	asm volatile("inb %%dx, %%al" : "+a" (got[1]) : "d" (DMA_PAGES + 3));
+	asm volatile("inw $0x82, %%ax" : "+a" (got[2]));
+	asm volatile("outw %%ax, %%dx" : : "a" (0x1234UL), "d" (DMA_PAGES + 2));
+	asm volatile("inw %%dx, %%ax" : "+a" (got[3]) : "d" (DMA_PAGES + 2));
+	asm volatile("outl %%eax, %%dx" : : "a" (0x80000800UL), "d" (PCI_ADDRESS));
+	asm volatile("inl %%dx, %%eax" : "+a" (got[4]) : "d" (PCI_ADDRESS));
+	asm volatile("inb $0x82, %%al" : "+a" (got[5]));
+}
+
+static void case_ports(void)
+{
+	unsigned long in_linux[6], in_rt[6], at = 0;
+	struct rt_stat stat;
+	char byte = 0x5a;
+
+	CHECK(!ioperm(DMA_PAGES, 8, 1) && !ioperm(PCI_ADDRESS, 4, 1));
+	use_ports(in_linux);
+	CHECK(in_linux[0] == 0x1122334455667701 && in_linux[3] == 0x1122334455661234);
+	CHECK(in_linux[4] == 0x80000800);
+	enter(&usual);
+	use_ports(in_rt);
+	rt_leave();
+	stat = stat_now();
+	CHECK(!memcmp(in_linux, in_rt, sizeof(in_rt)));
+	CHECK(stat.demotions[RT_END_LEAVE] == 1 && demotions(&stat) == 1);
+	/* Strings are Linux's. */
+	enter(&usual);
+	asm volatile("1: outsb; leaq 1b(%%rip), %0"
+		     : "=r" (at) : "S" (&byte), "d" (DMA_PAGES + 2) : "memory");
+	stat = stat_now();
+	CHECK(stat.reason == RT_END_TRAP && stat.vector == 13 && stat.ip == at);
+	CHECK(inb(DMA_PAGES + 2) == byte);
+	/* What Linux takes back is not allowed, at the next rt_enter(). */
+	CHECK(!ioperm(DMA_PAGES, 8, 0));
+	case_port();
+}
+
+static void case_all_ports(void)
+{
+	struct rt_stat stat;
+
+	CHECK(!iopl(3));
+	enter(&usual);
+	outb(0x33, DMA_PAGES + 2);
+	inl(PCI_ADDRESS);
+	rt_leave();
+	stat = stat_now();
+	CHECK(inb(DMA_PAGES + 2) == 0x33 && demotions(&stat) == 1);
+	case_last_port();
+}
 
 static void case_syscall(void)
 {
@@ -1220,6 +1297,7 @@ static void case_user_budget(void)
 #define CASES(do)								\
 	do(jobs) do(the_shadow_is_kept) do(sleep) do(null) do(kernel_memory)	\
 	do(privileged) do(divide) do(invalid) do(breakpoint) do(single_step)	\
+	do(port) do(port_beyond) do(ports) do(all_ports)			\
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
 	do(demote_abort) do(demotion_is_told) do(budget) do(signals) do(kill) do(exec) do(fork)	\
 	do(dontneed) do(mapped_over) do(new_memory) do(threads) do(ptrace)	\

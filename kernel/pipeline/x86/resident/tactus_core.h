@@ -105,7 +105,7 @@ struct pl_cpu {
  * @fault: out-of-band code caused an exception; true if @regs lead elsewhere now, false if it
  *	is for Linux
  * @cpu_dies: Linux is about to move this CPU's interrupts elsewhere
- * @ring3_trap: RT code in ring 3 caused an exception; does not return
+ * @ring3_trap: RT code in ring 3 caused an exception; returns only if it goes on with @regs
  * @ring3_call: RT code in ring 3 made a system call by the way @gate, PL_SYS_*; returns only if it
  *	was one of RT code's own
  *

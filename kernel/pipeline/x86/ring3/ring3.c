@@ -215,6 +215,8 @@ void pl_ring3_trap(struct pt_regs *regs, unsigned long error_code, unsigned int 
 	};
 	struct pl_ring3 *ring3 = loaded();
 
+	if (ring3->ops->trap(ring3, regs, vector))
+		return;
 	if (vector == X86_TRAP_PF)
 		asm volatile("mov %%cr2, %0" : "=r" (end.address));
 	if (vector == X86_TRAP_BP)
