@@ -101,7 +101,7 @@ def draw(name: str, hal: list[str], positions: Path, out: Path) -> pins.Pins:
     words: list[object] = [
         VM, "run", "--icount", "--busy", "--kernel", run.kernel[0], "--flavour", run.kernel[1],
         "--modules", run.modules, "--put", HERE / "path.sh", "--put", positions,
-        f"--qemu=-plugin {plugins.plugin('pins')},base={PORT:#x},out={record.resolve()}"]
+        f"--qemu=-plugin {plugins.plugin(plugins.PINS)},base={PORT:#x},out={record.resolve()}"]
     words += [*hal, "--put", HERE / "path.hal"] if run.hal else [
         "--put", programs.build("cnc_linux")]
     command(*words, "--", f"{EXACT_TIMERS}{FINAL_CLOCK}sh path.sh {'hal' if run.hal else 'linux'}")

@@ -13,6 +13,7 @@ from .common import BenchError, build_dir, locked, output_of
 HARNESS = Path(__file__).resolve().parents[1]
 STEADY = HARNESS / "steady.c"
 SCHEDULE = HARNESS / "schedule.c"
+PINS = HARNESS / "pins.c"
 
 
 def plugin(source: Path) -> Path:
