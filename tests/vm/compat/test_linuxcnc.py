@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,11 +18,16 @@ from .test_rtl import PROGRAMS
 SECTION_NS = 20_000_000
 BASE_NS = 25_000
 LATE_NS = 400       # of an interval of the base thread
-# Tests of LinuxCNC's own whose components are C files.
+# Tests of LinuxCNC's own that have no more than halcmd's commands.
 OWN = ("stepgen.0", "stepgen.1", "stepgen.2", "counter-encoder.0", "modparam.0")
-MODULES = ("rtapi", "hal_lib", "threads", "stepgen", "interval", "sampler", "encoder")
+# The same; their components are in LinuxCNC's language for the most part, halcompile's.
+OWN_COMP = ("abs.0", "alias.0", "and-or-not-mux.0", "biquad", "flipflop.0", "near.0", "mux",
+            "multiclick", "source.0", "loadrt.1", "threads.0", "threads.1", "timedelay.0")
+COMPONENTS = ("abs", "and2", "biquad", "flipflop", "near", "mux_generic", "multiclick", "mux2",
+              "mux4", "not", "or2", "timedelay", "xor2", "ddt", "logic", "threadtest")
+MODULES = ("rtapi", "hal_lib", "threads", "stepgen", "interval", "sampler", "streamer", "encoder")
 PLACES = {"ko": "/usr/lib/linuxcnc/modules", "halcmd": "/usr/bin/halcmd",
-          "halsampler": "/usr/bin/halsampler",
+          "halsampler": "/usr/bin/halsampler", "halstreamer": "/usr/bin/halstreamer",
           "linuxcnc_module_helper": "/usr/bin/linuxcnc_module_helper"}
 # Its helper wants them in /sbin.
 BEGIN = ("mkdir -p /sbin; for tool in insmod rmmod; do "
@@ -44,15 +50,17 @@ def cnc(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, str]:
     library, hal = folder / "libm", folder / "hal"
     subprocess.run([TOP / "tools/libm", library], check=True)
     subprocess.run([VM, "build", library], check=True)
-    subprocess.run([TOP / "tools/linuxcnc", hal, PROGRAMS / "linuxcnc/interval.c"], check=True)
+    more = COMPONENTS if shutil.which("yapps2") else ()
+    subprocess.run([TOP / "tools/linuxcnc", hal, PROGRAMS / "linuxcnc/interval.c", *more],
+                   check=True)
     subprocess.run(["make", "-s", "-j2", "-C", hal], check=True)
     subprocess.run([VM, "build", "--make", f"KBUILD_EXTRA_SYMBOLS={library}/Module.symvers", hal],
                    check=True)
     put = {path: f"{PLACES['ko']}/{path.name}"
-           for path in (library / "rt_libm.ko", *(hal / f"{name}.ko" for name in MODULES))}
+           for path in (library / "rt_libm.ko",
+                        *(hal / f"{name}.ko" for name in (*MODULES, *more)))}
     put |= {hal / name: place for name, place in PLACES.items() if name != "ko"}
-    put |= {hal / "tests" / name / "test.hal": f"/root/{name}.hal" for name in OWN}
-    return put
+    return put | {hal / "tests" / name: f"/root/tests/{name}" for name in (*OWN, *OWN_COMP)}
 
 
 def pin(stdout: str, name: str) -> float:
@@ -101,15 +109,19 @@ def test_threads_by_linux(vm: Vm, cnc: dict[Path, str]) -> None:
 
 
 @pytest.mark.slow
-def test_own(vm: Vm, cnc: dict[Path, str]) -> None:
+@pytest.mark.parametrize("names", [OWN, OWN_COMP], ids=["c", "comp"])
+def test_own(vm: Vm, cnc: dict[Path, str], names: tuple[str, ...]) -> None:
     """Tests of LinuxCNC's own, judged as it does: by their `expected` or their `checkresult`."""
-    done = vm(BEGIN + "".join(f"{LOAD} halcmd -f {name}.hal > {name}.result || exit 1; {UNLOAD}"
-                              for name in OWN) + END,
+    if names is OWN_COMP and not shutil.which("yapps2"):
+        pytest.skip("halcompile needs yapps2: apt-get install yapps2")
+    done = vm(BEGIN + "".join(
+        f"cd /root/tests/{name} && {LOAD} halcmd -f test.hal > /root/{name}.result || exit 1; "
+        f"{UNLOAD}" for name in names) + END,
               modules="tactus rtfifo rtai_compat", icount=True, put=cnc, timeout=250,
-              get=[f"/root/{name}.result" for name in OWN])
+              get=[f"/root/{name}.result" for name in names])
     assert done.status == 0, done.stderr
-    tests = next(path for path in cnc if path.name == "test.hal").parents[1]
-    for name in OWN:
+    tests = next(path for path, place in cnc.items() if place.startswith("/root/tests/")).parent
+    for name in names:
         result = done.files / f"{name}.result"
         if (tests / name / "expected").is_file():
             assert result.read_text() == (tests / name / "expected").read_text(), name
