@@ -134,7 +134,8 @@ def put(cpio: Cpio, spec: str) -> None:
                 _put_file(cpio, path, os.path.normpath(f"{guest}/{below}/{entry}"))
 
 
-def _add_modules(cpio: Cpio, release: str, plan: Plan) -> None:
+def add_modules(cpio: Cpio, release: str, plan: Plan) -> None:
+    """All of the plan's modules, and what modprobe has to know of them."""
     base = f"/lib/modules/{release}"
     place = {}
     for name, path in plan.files.items():
@@ -175,7 +176,7 @@ def write(release: str, plan: Plan, command: str, puts: list[str], gets: list[st
     cpio.file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
     cpio.file("etc/group", b"root:x:0:\n")
     cpio.file("etc/hosts", b"127.0.0.1 localhost\n")
-    _add_modules(cpio, release, plan)
+    add_modules(cpio, release, plan)
     for spec in puts:
         put(cpio, spec)
     for applet in output_of([str(BUSYBOX), "--list"], "busybox").split():
