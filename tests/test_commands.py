@@ -33,6 +33,7 @@ BLOCKS: dict[tuple[str, str], str] = {
     ("docs/course/README.md", ""): "tests/test_course.py",
     ("docs/howto-latency.md", ""): "tests/test_tutorial.py",
     ("docs/howto-policy.md", ""): "tests/test_tutorial.py",
+    ("docs/stick.md", "make iso"): NEEDS_HARDWARE,
     ("docs/tutorial.md", ""): "tests/test_tutorial.py",
     ("docs/measuring.md", "tests/vm/measure/run"): "tests/vm/measure/test_run.py",
     ("docs/measuring.md", "make bench"): "tests/vm/measure/systems",
