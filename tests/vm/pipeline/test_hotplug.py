@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -155,3 +158,56 @@ def test_no_timer_on_a_cpu_that_leaves(vm: Vm, mode: str) -> None:
         rmmod tactus leaving && echo unloaded
         """, modules="tactus_core", with_modules="tactus leaving", smp=2)
     assert done.stdout.split() == ["-19", "unloaded"], "ENODEV"
+
+
+ADDED = """
+cd /sys/devices/system/cpu
+cat present
+echo waits for a CPU > /dev/kmsg
+while ! [ -e cpu1 ]; do sleep 0.1; done
+cat present
+echo 1 > cpu1/online || exit 4
+cat /sys/kernel/tactus/cpus
+modprobe rt_latency cpu=1 || exit 5
+sleep 0.5
+echo 0 > cpu1/online 2>/dev/null && exit 6
+tr ' ' '\\n' < /proc/rt_latency/summary | grep releases
+rmmod rt_latency
+echo 0 > cpu1/online || exit 7
+cat /sys/kernel/tactus/cpus
+rmmod tactus_rm tactus
+"""
+
+
+def add_a_cpu(log: Path, monitor: Path) -> None:
+    """Once the guest says that it waits."""
+    end = time.monotonic() + 300
+    while not (log.is_file() and "waits for a CPU" in log.read_text(errors="replace")):
+        if time.monotonic() > end:
+            return
+        time.sleep(0.1)
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(str(monitor))
+        line.sendall(b"device_add max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0,id=new\n")
+        line.settimeout(300)
+        while line.recv(4096):      # until the guest ends: QEMU takes a line as it comes
+            pass
+
+
+@pytest.mark.slow
+def test_a_cpu_that_is_added_has_rt_tasks(vm: Vm, tmp_path: Path) -> None:
+    """A CPU that the machine did not have when tactus was loaded; for function, not in time."""
+    monitor = tmp_path / "monitor"
+    adder = threading.Thread(target=add_a_cpu, daemon=True,
+                             args=(tmp_path / "run0.console", monitor))
+    adder.start()
+    done = vm(ADDED, modules="tactus tactus_rm", with_modules="rt_latency",
+              qemu=f"-smp 1,maxcpus=2,sockets=2,cores=1,threads=1 "
+                   f"-monitor unix:{monitor},server=on,wait=off")
+    adder.join(10)
+    assert done.status == 0, done.stdout + done.stderr
+    words = done.stdout.split()
+    assert words[:3] == ["0", "0-1", "0-1"] and words[-1] == "0", done.stdout
+    counts = {name: int(value) for name, value in
+              (word.split("=") for word in words if "=" in word)}
+    assert counts["releases"] > 100, counts
