@@ -8,6 +8,7 @@
 
 #include "exec/admit.h"
 #include "exec/assert.h"
+#include "exec/callcheck.h"
 #include "exec/cpu.h"
 #include "exec/fault.h"
 #include "exec/fp.h"
@@ -139,6 +140,7 @@ int rt_exec_init(void)
 	if (err)
 		goto err_cpus;
 	rt_assert_init();
+	rt_callcheck_init();
 	rt_fault_init();
 	rt_idle_init();
 	rt_sched_init();
@@ -162,6 +164,7 @@ void rt_exec_exit(void)
 	rt_idle_exit();
 	rt_sched_exit();
 	rt_fault_exit();
+	rt_callcheck_exit();
 	rt_assert_exit();
 	rt_printk_exit();
 	free_cpus();

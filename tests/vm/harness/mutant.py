@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import TOP, VM
@@ -155,15 +155,18 @@ def edit(text: Mapping[Path, str], old: str, new: str) -> tuple[Path, str]:
     return places[0], text[places[0]].replace(old, new)
 
 
-def build(folder: Path, name: str, kernel: tuple[str, str] = ("6.1", "cloud")) -> str:
-    """Builds tactus_core and tactus with the edits of that name; for `with_modules=`."""
+def build(folder: Path, name: str, kernel: tuple[str, str] = ("6.1", "cloud"),
+          make: Sequence[str] = ()) -> str:
+    """Builds tactus_core and tactus with the edits of that name, or with none, and such words for
+    make; for `with_modules=`."""
     shutil.copytree(TOP / "kernel", folder / "kernel")
     kbuild = (TOP / "Kbuild").read_text(encoding="utf-8")
     (folder / "Kbuild").write_text(kbuild.partition("# Scheduling policies.")[0], encoding="utf-8")
-    for old, new in EDITS[name].items():
+    for old, new in (EDITS[name] if name else {}).items():
         path, text = edit(sources(folder), old, new)
         path.write_text(text, encoding="utf-8")
-    done = subprocess.run([VM, "build", "--kernel", kernel[0], "--flavour", kernel[1],
+    words = [f"--make={word}" for word in make]
+    done = subprocess.run([VM, "build", "--kernel", kernel[0], "--flavour", kernel[1], *words,
                            "--json", folder], stdout=subprocess.PIPE, check=True)
     modules = {Path(path).stem: path for path in json.loads(done.stdout)["modules"]}
     return f"{modules['tactus_core']} {modules['tactus']}"
