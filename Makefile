@@ -17,7 +17,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all analysis tapfile measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages iso demo demo-cnc test test-quick test-long explore \
+.PHONY: all analysis tapfile measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages iso test-iso demo demo-cnc test test-quick test-long explore \
 	test-matrix test-platforms unit kunit fuzz bench bench-check bench-long figures clean \
 	distclean help setup-demo setup-test setup-check setup-docs check docs
 
@@ -94,6 +94,9 @@ deb:
 iso:
 	@tools/setup iso
 	@tests/vm/python -m iso.build --kernel $(KERNEL)
+
+test-iso: iso
+	@$(PYTEST) -q -m long packaging/iso
 
 demo: setup-demo
 	@tests/demo/run
@@ -277,6 +280,7 @@ help:
 	@echo 'make uninstall-userland   takes those away again'
 	@echo 'make deb              Debian packages, into out/deb'
 	@echo 'make iso              a stick that a PC boots to try Tactus: out/tactus.iso'
+	@echo 'make test-iso         boots it by a BIOS, by UEFI and as a CD'
 	@echo 'make vm-modules       the modules for the bench'"'"'s kernel (KERNEL=6.1 FLAVOUR=cloud)'
 	@echo 'make check            static checks: checkpatch, sparse, coccinelle, clang, ruff, mypy and more'
 	@echo 'make docs             the site, with search: out/docs/index.html'

@@ -219,6 +219,8 @@ class Look:
         self.say()
         self.linux("idle")
         self.draw()
+        begun = Path("/proc/uptime").read_text().split()[0]
+        self.say(f"First figure: {begun} s after Linux began.\n")
         self.linux("load")
         self.say()
         status, _ = self.command("tactus", "load", "--trial", str(TRIAL_S))
