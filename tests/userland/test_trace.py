@@ -122,7 +122,7 @@ def test_export(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    (["export"], "export needs --perfetto OUT or --svg"),
+    (["export"], "export needs --perfetto OUT, --trace-dat"),
     (["record", "--events", "1"], "--events must be 2"),
     (["record", "--late-us", "0"], "must be above 0")])
 def test_wrong_command_lines(words: list[str], sentence: str, machine: FakeMachine,

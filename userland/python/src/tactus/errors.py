@@ -18,9 +18,9 @@ def reason(problem: Exception) -> str:
     return getattr(problem, "strerror", None) or str(problem)
 
 
-def save(path: Path, text: str) -> None:
+def save(path: Path, data: str | bytes) -> None:
     """Write a file that the user named."""
     try:
-        path.write_text(text)
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
     except OSError as problem:
         raise ToolError(f"{path}: {problem.strerror}") from problem

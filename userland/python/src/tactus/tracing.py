@@ -313,6 +313,19 @@ def demotion(arg: str) -> str:
     return f"{kind}, at {address}"
 
 
+def describe(event: Event) -> str:
+    """What an event says beside its kind and task; "" if nothing."""
+    if event.kind == "start":
+        return f"{us(lateness(event))} late"
+    if event.kind == "timer":
+        return f"in {event.arg}"
+    if event.kind == "demote":
+        return demotion(event.arg)
+    if event.kind in ("irq", "irq_end"):
+        return f"interrupt {event.arg}"
+    return f"by {us(int(event.arg))}: recording stopped" if event.kind == "late" else ""
+
+
 def listing(events: list[Event]) -> str:
     """A line an event; times in us from the first."""
     if not events:
@@ -320,12 +333,8 @@ def listing(events: list[Event]) -> str:
     first = min(event.when for event in events)
     lines = [f"{'us':>14} CPU {'event':<8} {'task':<15} "]
     for event in sorted(events, key=lambda event: event.when):
-        more = {"start": lambda e: f"{us(lateness(e))} late", "timer": lambda e: f"in {e.arg}",
-                "demote": lambda e: demotion(e.arg),
-                "irq": lambda e: f"interrupt {e.arg}", "irq_end": lambda e: f"interrupt {e.arg}",
-                "late": lambda e: f"by {us(int(e.arg))}: recording stopped"}.get(event.kind)
         lines.append(f"{(event.when - first) / 1000:>14.3f} {event.cpu:>3} {event.kind:<8} "
-                     f"{event.task:<15} {more(event) if more else ''}".rstrip())
+                     f"{event.task:<15} {describe(event)}".rstrip())
     return "\n".join(lines)
 
 

@@ -4,7 +4,8 @@
   record   note events for some seconds, or until a job starts later than --late-us
   show     print a recording, or what the rings hold now, a line an event
   explain  say what came between the release and the start of the latest job
-  export   write a recording for ui.perfetto.dev or chrome://tracing, or draw it as a Gantt chart
+  export   write a recording for ui.perfetto.dev, chrome://tracing, trace-cmd or KernelShark, or
+           draw it as a Gantt chart
 
 Without FILE, show, explain and export take what the rings hold now.
 
@@ -19,7 +20,7 @@ import json
 import time
 from pathlib import Path
 
-from tactus import ftrace, tracing
+from tactus import ftrace, tracedat, tracing
 from tactus.errors import ToolError, save
 from tactus.health import smi_counts
 from tactus.machine import Machine
@@ -45,14 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="record: note Linux's switches as well, by ftrace")
     parser.add_argument("--task", metavar="NAME", help="show, explain: of this task")
     parser.add_argument("--perfetto", type=Path, metavar="OUT", help="export: the file to write")
+    parser.add_argument("--trace-dat", type=Path, metavar="OUT",
+                        help="export: the file to write, for trace-cmd and KernelShark")
     parser.add_argument("--svg", type=Path, metavar="OUT", help="export: the chart to write")
     parser.add_argument("--title", default="RT tasks", help="export: of the chart")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def check(args: argparse.Namespace) -> None:
-    if args.do == "export" and not (args.perfetto or args.svg):
-        raise ToolError("export needs --perfetto OUT or --svg OUT", 2)
+    if args.do == "export" and not (args.perfetto or args.trace_dat or args.svg):
+        raise ToolError("export needs --perfetto OUT, --trace-dat OUT or --svg OUT", 2)
     if args.seconds < 0 or args.late_us is not None and not 0 < args.late_us < 1e9:
         raise ToolError("--seconds and --late-us must be above 0", 2)
     if not 2 <= args.events <= MOST_EVENTS:
@@ -134,6 +137,8 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
     elif args.do == "export":
         if args.perfetto:
             save(args.perfetto, json.dumps(tracing.chrome(recording)) + "\n")
+        if args.trace_dat:
+            save(args.trace_dat, tracedat.trace_dat(recording))
         if args.svg:
             save(args.svg, tracing.svg(recording, args.title))
     else:
