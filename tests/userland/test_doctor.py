@@ -64,6 +64,8 @@ DEFECTS = [  # path, text, subject, level
     ("/sys/devices/system/cpu/cpu0/cpuidle/state4/latency", "600", "idle", "advice"),
     ("/sys/kernel/security/lockdown", "none [integrity] confidentiality", "secure boot", "advice"),
     ("/sys/firmware/efi/efivars/SecureBoot-8be4df61", "\x06\0\0\0\x01", "secure boot", "advice"),
+    ("/sys/module/module/parameters/sig_enforce", "Y", "secure boot", "advice"),
+    ("/sys/firmware/efi/systab", "", "secure boot", "unknown"),
     ("/proc/modules", "vboxdrv 1 0 - Live 0x0\n", "neighbours", "advice"),
     ("/proc/modules", "p_lkrg 1 0 - Live 0x0\n", "neighbours", "blocks"),
     ("/proc/4711/comm", "irqbalance\n", "irqbalance", "advice"),

@@ -61,6 +61,18 @@ def test_a_refusal_quotes_the_kernel_and_undoes_what_was_done(
     assert machine.names() == {"tactus_core"}  # resident
 
 
+@pytest.mark.parametrize("line", ["Loading of unsigned module is rejected",
+                                  "Loading of module with unavailable key is rejected",
+                                  "Loading of module with unsupported crypto is rejected"])
+def test_a_kernel_that_wants_signatures(
+        machine: FakeMachine, capsys: pytest.CaptureFixture[str], line: str) -> None:
+    machine.refuse["tactus_core"] = ("Key was rejected by service", line)
+    assert cli.main(["load"], machine) == 1
+    told = capsys.readouterr().err
+    assert "this kernel takes signed modules only" in told and "mokutil --import" in told
+    assert machine.names() == set()
+
+
 def test_a_late_refusal_takes_the_earlier_ones_out_again(machine: FakeMachine) -> None:
     machine.refuse["rtfifo"] = ("Cannot allocate memory", "rtfifo: no memory")
     assert cli.main(["load"], machine) == 1

@@ -140,9 +140,12 @@ def firmware(facts: Facts) -> Iterator[Finding]:
     lockdown = facts.text("/sys/kernel/security/lockdown")
     secure = next((data for path in sorted(facts.machine.path("/sys/firmware/efi/efivars").glob(
         "SecureBoot-*")) if (data := facts.data(f"/sys/firmware/efi/efivars/{path.name}"))), None)
-    if lockdown and "[none]" not in lockdown or secure and secure[-1] == 1:
+    enforced = facts.text("/sys/module/module/parameters/sig_enforce") == "Y"
+    if lockdown and "[none]" not in lockdown or secure and secure[-1] == 1 or enforced:
         yield Finding("advice", "secure boot", "the kernel accepts signed modules only",
                       "install tactus-dkms (it signs), then mokutil --import /var/lib/dkms/mok.pub")
+    elif not lockdown and not secure and facts.machine.path("/sys/firmware/efi").is_dir():
+        yield Finding("unknown", "secure boot", "neither securityfs nor efivarfs is mounted")
     else:
         yield Finding("fine", "secure boot", "unsigned modules load")
 

@@ -79,12 +79,19 @@ def check_installed(machine: Machine, name: str) -> None:
                         "build and install it, or name the build folder with --dir")
 
 
+# Linux's words, with Secure Boot or module.sig_enforce=1.
+UNSIGNED = re.compile(r"^Loading of (unsigned module|module with \w+ \w+) is rejected")
+
+
 def failure(doing: str, output: str, log: list[str]) -> ToolError:
     """What the program said and, above all, what the kernel said."""
     said = output.strip().splitlines()
     reason = said[-1].rpartition(": ")[2] if said else "no reason given"
     kernel_said = [line for line in log if re.match(r"(tactus|rtfifo)\w*:", line)]
     sentence = f"{doing}: {reason}"
+    if any(UNSIGNED.search(line) for line in log):
+        sentence += ("\nthis kernel takes signed modules only: install tactus-dkms, which signs,"
+                     "\nthen mokutil --import /var/lib/dkms/mok.pub, and restart")
     if kernel_said:
         sentence += "\n" + "\n".join(f"the kernel says: {line}" for line in kernel_said)
     return ToolError(sentence)
