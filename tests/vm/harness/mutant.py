@@ -107,11 +107,11 @@ EDITS: dict[str, dict[str, str]] = {
         "#define RESOLUTION_POLL_MS 50\nextern int tactus_planted;\n",
         # 6: a timer's function is said to run after the lock is given up, and a while later: as if
         # without a barrier.
-        "\t\tWRITE_ONCE(cpu->firing, timer);\n\t\thardunlock(&cpu->lock);\n":
-        "\t\tif (tactus_planted != 6)\n\t\t\tWRITE_ONCE(cpu->firing, timer);\n"
-        "\t\thardunlock(&cpu->lock);\n"
-        "\t\tif (tactus_planted == 6) {\n\t\t\tcpu_relax();\n"
-        "\t\t\tWRITE_ONCE(cpu->firing, timer);\n\t\t}\n",
+        "\tWRITE_ONCE(cpu->firing, timer);\n\thardunlock(&cpu->lock);\n":
+        "\tif (tactus_planted != 6)\n\t\tWRITE_ONCE(cpu->firing, timer);\n"
+        "\thardunlock(&cpu->lock);\n"
+        "\tif (tactus_planted == 6) {\n\t\tcpu_relax();\n"
+        "\t\tWRITE_ONCE(cpu->firing, timer);\n\t}\n",
         # 4: a post of a semaphore takes no lock.
         "\thardlock(&sync_lock);\n\tcall->error = is_object":
         "\tbool locks = tactus_planted != 4;\n\n\tif (locks)\n\t\thardlock(&sync_lock);\n"
