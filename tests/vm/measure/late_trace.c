@@ -11,29 +11,14 @@
  * a call go to the file, 8 bytes each, behind a word of 0 and one with how much later it was.
  * A CPU that was idle executes less than a period has; such a call is left out.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT	__attribute__((visibility("default")))
+#include "qemu_plugin.h"
+
 #define BEFORE	2048	/* instructions; a power of two */
 #define MOST	3000	/* more than this late: it was left out, or the measurement began anew */
-
-/* QEMU's interface, no more of it than is used here. */
-typedef uint64_t plugin_id;
-struct tb;
-struct insn;
-enum { NO_REGISTERS = 0 };
-void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id, void (*callback)(plugin_id, struct tb *));
-void qemu_plugin_register_vcpu_insn_exec_cb(struct insn *insn, void (*callback)(unsigned int, void *),
-					    int flags, void *data);
-size_t qemu_plugin_tb_n_insns(const struct tb *tb);
-struct insn *qemu_plugin_tb_get_insn(const struct tb *tb, size_t index);
-uint64_t qemu_plugin_insn_vaddr(const struct insn *insn);
-
-EXPORT int qemu_plugin_version = 1;
-EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv);
 
 static uint64_t ring[BEFORE];
 static uint64_t executed;	/* instructions in all */

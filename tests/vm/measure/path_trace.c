@@ -11,42 +11,16 @@
  * A record is 16 bytes: an address, what it is (0 an instruction, 1 a load, 2 a store, 3 a mark's nop), and
  * how long, in bytes.
  */
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT	__attribute__((visibility("default")))
+#include "qemu_plugin.h"
+
 #define BEFORE	8192	/* records; a power of two */
 #define AFTER	4096
 #define START	0x54435430
 #define HERE	0x54435431
-
-/* QEMU's interface, no more of it than is used here. */
-typedef uint64_t plugin_id;
-struct tb;
-struct insn;
-typedef uint32_t mem_info;
-enum { NO_REGISTERS = 0, MEM_READ_WRITE = 3 };
-void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id, void (*callback)(plugin_id, struct tb *));
-void qemu_plugin_register_vcpu_insn_exec_cb(struct insn *insn, void (*callback)(unsigned int, void *),
-					    int flags, void *data);
-void qemu_plugin_register_vcpu_mem_cb(struct insn *insn,
-				      void (*callback)(unsigned int, mem_info, uint64_t, void *),
-				      int flags, int rw, void *data);
-void qemu_plugin_register_atexit_cb(plugin_id id, void (*callback)(plugin_id, void *), void *data);
-void qemu_plugin_reset(plugin_id id, void (*callback)(plugin_id));
-size_t qemu_plugin_tb_n_insns(const struct tb *tb);
-struct insn *qemu_plugin_tb_get_insn(const struct tb *tb, size_t index);
-const void *qemu_plugin_insn_data(const struct insn *insn);
-size_t qemu_plugin_insn_size(const struct insn *insn);
-uint64_t qemu_plugin_insn_vaddr(const struct insn *insn);
-bool qemu_plugin_mem_is_store(mem_info info);
-unsigned int qemu_plugin_mem_size_shift(mem_info info);
-
-EXPORT int qemu_plugin_version = 1;
-EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv);
 
 struct record {
 	uint64_t address;

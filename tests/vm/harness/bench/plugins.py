@@ -17,12 +17,14 @@ PINS = HARNESS / "pins.c"
 
 
 def plugin(source: Path) -> Path:
-    """The plug-in made of its one source. Raises BenchError without a compiler."""
+    """The plug-in made of a source and the headers beside it. Raises BenchError without a
+    compiler."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if not compiler:
         raise BenchError(f"{source.name} takes a compiler: install gcc")
     name = source.stem
-    key = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
+    inputs = [source, *sorted(source.parent.glob("*.h"))]
+    key = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:12]
     built = build_dir() / "host" / f"{name}-{key}.so"
     with locked(built.with_name(f".{name}.lock")):
         if not built.exists():
