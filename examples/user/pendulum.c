@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A servo of 1 kHz that keeps a simulated pendulum upright, in RT mode or as Linux runs it: see
- * --help. The pendulum falls in real time: until a job comes it goes on with the force of the one
- * before. So a late job is a pendulum that has fallen further.
+ * --help. The pendulum falls in real time: until a job comes it goes on with the torque of the
+ * one before. So a late job is a pendulum that has fallen further.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -17,72 +17,50 @@
 #include <time.h>
 #include <tactus/rt.h>
 
-#define PERIOD_NS 1000000LL
+#include "../servo/pendulum.h"
+
+#define PERIOD_NS SERVO_PERIOD_NS
 #define NS_PER_S 1000000000LL
 #define JOBS_PER_S (NS_PER_S / PERIOD_NS)
-#define STEP_S 0.00005		/* of the simulation */
-#define GRAVITY 9.81		/* m/s^2 */
-#define LENGTH 0.01		/* m: it falls over within 0.1 s */
-#define FALLEN 1.0		/* rad */
-#define MOST_FORCE 60.0		/* of the motor, as acceleration, m/s^2 */
+#define KNOCK 3.0		/* rad/s */
 #define PLOT_ROWS 40
 #define PLOT_COLUMNS 61
 
 static struct {
-	double angle, speed, force;	/* rad, rad/s, m/s^2 */
-	double worst;
+	struct pendulum plant;
+	double worst;			/* rad */
 	int64_t jobs, missed, latest_ns;
 	bool fallen;
 	double *angles;			/* of each job */
 } servo;
-
-/* Within 1e-4 where it is used, up to FALLEN. */
-static double sine(double x)
-{
-	double square = x * x;
-
-	return x * (1 - square / 6 * (1 - square / 20));
-}
 
 static double size(double x)
 {
 	return x < 0 ? -x : x;
 }
 
-static void fall(double seconds)
-{
-	while (seconds > 0 && !servo.fallen) {
-		double step = seconds < STEP_S ? seconds : STEP_S;
-		double cosine = 1 - servo.angle * servo.angle / 2;
-
-		servo.speed += step * (GRAVITY * sine(servo.angle) - servo.force * cosine) / LENGTH;
-		servo.angle += step * servo.speed;
-		servo.fallen = size(servo.angle) > FALLEN;
-		seconds -= step;
-	}
-}
-
-/* The law: two poles at -60 /s. Somebody knocks on it four times a second. */
+/* Somebody knocks on it four times a second. */
 static void control(int64_t job)
 {
-	double force = GRAVITY * servo.angle +
-		       LENGTH * (3600 * servo.angle + 120 * servo.speed);
+	struct pendulum *plant = &servo.plant;
 
+	plant->torque = servo_torque(plant->angle, plant->speed, 0);
 	if (job % 250 == 100)
-		servo.speed += job % 500 == 100 ? 3 : -3;
-	servo.force = force > MOST_FORCE ? MOST_FORCE : force < -MOST_FORCE ? -MOST_FORCE : force;
+		plant->speed += job % 500 == 100 ? KNOCK : -KNOCK;
 }
 
 static void do_job(int64_t job, int64_t release, int64_t now)
 {
 	static int64_t before;
 
-	fall(before ? (double)(now - before) / NS_PER_S : 0);
+	if (before && !servo.fallen)
+		pendulum_pass(&servo.plant, (double)(now - before) / NS_PER_S);
 	before = now;
+	servo.fallen |= size(servo.plant.angle) >= PENDULUM_STOP;
 	control(job);
-	servo.angles[servo.jobs++] = servo.angle;
-	if (size(servo.angle) > servo.worst)
-		servo.worst = size(servo.angle);
+	servo.angles[servo.jobs++] = servo.plant.angle;
+	if (size(servo.plant.angle) > servo.worst)
+		servo.worst = size(servo.plant.angle);
 	if (now - release > servo.latest_ns)
 		servo.latest_ns = now - release;
 }
@@ -157,7 +135,7 @@ static void plot(void)
 static void help(void)
 {
 	puts("usage: pendulum [--linux] [--json] [--seconds=S]\n"
-	     "Keep a simulated pendulum of 1 cm upright, 1000 times a second.\n\n"
+	     "Keep a simulated pendulum of 5 cm upright, 1000 times a second.\n\n"
 	     "  --linux      not in RT mode: SCHED_FIFO 99 and clock_nanosleep()\n"
 	     "  --json       one line for programs, no plot\n"
 	     "  --seconds=S  how long, up to 60 (default: 5)");

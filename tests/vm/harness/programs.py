@@ -37,6 +37,10 @@ def build(name: str) -> Path:
     texts = "".join(path.read_text(encoding="utf-8") for path in inputs if path.suffix == ".c")
     inputs = [*inputs, *(LIBTACTUS / f"{part}.c" for part, headers in PARTS.items()
                          if re.search(f"#include <({headers}).h>", texts))]
+    # Headers named by a path; those beside them as well, which they may include.
+    inputs += [header for path in re.findall('#include "(.*)/.*"', texts)
+               for header in (origin if origin.is_dir() else origin.parent).joinpath(path)
+               .glob("*.h")]
     program = BUILD / name
     newest = max(path.stat().st_mtime for path in inputs)
     if program.exists() and program.stat().st_mtime >= newest:
