@@ -292,7 +292,7 @@ help:
 	@echo 'make kunit            KUnit suites in kernels of our own (KUNIT="plain debug kcsan")'
 	@echo 'make bench            the classic tables on Linux, PREEMPT_RT and Tactus; report in out/bench/'
 	@echo 'make bench-check      has a maximum of Tactus grown against the committed reference?'
-	@echo 'make figures          a new reference from the last bench, and the tables of docs/measuring.md'
+	@echo 'make figures          a new reference from the last bench, and the tables of the pages'
 	@echo 'make bench-long       the measurements of 10 virtual seconds each'
 	@echo 'make clean, distclean what was built; also out/'
 	@echo 'tests/vm/vm --help    the bench, for your own modules too'

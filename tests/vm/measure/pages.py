@@ -4,10 +4,10 @@
     tests/vm/python -m measure.pages                     write the tables from the figures kept
     tests/vm/python -m measure.pages --measure [NAME...]  measure these tables, or all; then write
 
-A table of figures stands in README.md, docs/measuring.md or docs/applications.md between
-<!-- figures: NAME --> and <!-- end -->. The figures of all are kept, with what they were made with,
-in pages.json; the demo's and the matrix's come from out/, where `make demo` and `make test-matrix`
-leave theirs.
+A table of figures stands in README.md, docs/measuring.md, docs/applications.md or
+docs/userspace.md between <!-- figures: NAME --> and <!-- end -->. The figures of all are kept, with
+what they were made with, in pages.json; the demo's and the matrix's come from out/, where
+`make demo` and `make test-matrix` leave theirs.
 test_pages.py holds page and figures together; test_lateness.py, figures and today's measurement.
 """
 
@@ -33,7 +33,8 @@ from .systems.runner import tools
 
 KEPT = Path(__file__).with_name("pages.json")
 RUN = TOP / "tests/vm/measure/run"
-PAGES = (TOP / "README.md", TOP / "docs/measuring.md", TOP / "docs/applications.md")
+PAGES = (TOP / "README.md", TOP / "docs/measuring.md", TOP / "docs/applications.md",
+         TOP / "docs/userspace.md")
 # By how much a measurement of today may differ from the page, with the same kernel and tools:
 # where modules land, and with them the load's phase, moves a maximum by some 10 %.
 MEAN_PERCENT = 5
@@ -114,6 +115,76 @@ def _speech(figures: Figures) -> list[list[str]]:
               for one in figures)]
 
 
+CONDITIONS = {"idle": "idle", "load": "load",
+              "irqoff": "load, interrupts off for 20 ms at a time"}
+
+
+def _us(ns: float) -> str:
+    return f"{ns / 1000:,.2f} us"
+
+
+def _ticks(figures: Figures) -> list[list[str]]:
+    clocks = {"rtc": "CMOS", "task": "task"}
+    return [["Clock", "", "ticks", "missed", "interval between two writes", "off by up to",
+             "late by up to"],
+            *([f"{clocks[one['clock']]}, {1e9 / one['period_ns']:,.0f} Hz",
+               CONDITIONS[one["condition"]], f"{one['ticks']:,}", str(one["missed"]),
+               f"{one['interval_min_ns'] / 1000:.2f} to {_us(one['interval_max_ns'])}",
+               _us(one["interval_max_dev_ns"]),
+               _us(one["late_max_ns"]) if one["clock"] == "task" else "-"] for one in figures)]
+
+
+def _twins(figures: Figures) -> list[list[str]]:
+    players = {"naive idle": "program, idle", "naive load": "program, under load",
+               "driver load": "driver, the same load"}
+    return [["", "half-waves", "shortest", "longest", "off by up to"],
+            *([players[one["player"]], str(one["half_waves"]), _us(one["min_ns"]),
+               _us(one["max_ns"]), _us(one["worst_off_ns"])] for one in figures)]
+
+
+def _pcsp(figures: Figures) -> list[list[str]]:
+    return [["`snd-pcsp`, 18,643 Hz, 64 levels", "SNR", "interval off by up to",
+             "lasts, of the sound"],
+            *([CONDITIONS[one["condition"]], f"{one['snr_db']:.1f} dB",
+               f"{one['worst_off_us']:,.1f} us", f"{one['lasted']:.3f}"] for one in figures)]
+
+
+def _compare(figures: Figures) -> list[list[str]]:
+    return [["`rt_speaker`", "", "ticks/s", "SNR", "interval off by up to", "missed",
+             "lasts, of the sound"],
+            *([f"`mode={one['mode']}`", CONDITIONS[one["condition"]], f"{one['rate_hz']:,.0f}",
+               f"{one['snr_db']:.1f} dB", _us(one["worst_off_ns"]), str(one["missed"]),
+               f"{one['lasted']:.3f}"] for one in figures)]
+
+
+def _tap(figures: Figures) -> list[list[str]]:
+    return [["", "", "messages", "mean", "shortest", "longest", "added", "lost, out of order"],
+            *([f"`{one['port']}`", CONDITIONS[one["condition"]], f"{one['inputs']:,}",
+               f"{one['mean_us']:.3f} us", f"{one['min_us']:.3f} us", f"{one['max_us']:.3f} us",
+               _us(one["added_max_ns"]), str(one["lost"])] for one in figures)]
+
+
+def _tap_delay(figures: Figures) -> list[list[str]]:
+    return [["Delay", "taps", "answers", "mean, off by", "worst, off by"],
+            *([f"{one['delay_ms']} ms", f"{one['taps']:,}", f"{one['answers']:,}",
+               _us(one["late_ns"]), _us(one["worst_ns"])] for one in figures)]
+
+
+def _cyclictest(figures: Figures) -> list[list[str]]:
+    who = {"rt": "in RT mode", "linux": "SCHED_FIFO 99"}
+    return [["", "cycles", "min", "avg", "max"],
+            *([who[one["who"]], f"{one['cycles']:,}", _us(one["min_ns"]), _us(one["mean_ns"]),
+               _us(one["max_ns"])] for one in figures)]
+
+
+def _demo_sound(figures: Figures) -> list[list[str]]:
+    places = list(CONDITIONS)
+    return [["", "bytes", "bits played", "faults found", "worst interval, off by"],
+            *([CONDITIONS[one["condition"]], f"{one['bytes']:,}", f"{one['writes']:,}",
+               str(len(one["problems"])), _us(one["worst_deviation_ns"])]
+              for one in sorted(figures, key=lambda one: places.index(one["condition"])))]
+
+
 def _demo(figures: Figures) -> list[list[str]]:
     found = {(one["case"]["kind"], one["case"]["condition"]): one["max_ns"] / 1000
              for one in figures}
@@ -132,12 +203,18 @@ class Table:
     commands: Sequence[str] = ()
     """What makes its figures: words for ``tests/vm/measure/run``."""
     kernel: str = "6.1"
+    flavour: str = "cloud"
     kept: str = ""
     """Or the file below out/ that has them."""
+    part: str = "lateness"
+    """Under which key, if that file has more than rows."""
 
+
+ALL_CONDITIONS = " ".join(f"--condition {name}" for name in CONDITIONS)
 
 TABLES: dict[str, Table] = {
     "demo": Table(_demo, kept="demo/results.json"),
+    "demo's sound": Table(_demo_sound, kept="demo/results.json", part="speaker"),
     "lateness": Table(_apic, ["lateness"]),
     "lateness on 6.12": Table(_apic, ["lateness --kernel 6.12 --kind tick --kind task"], "6.12"),
     "lateness on 7": Table(_apic, ["lateness --kernel 7 --kind tick --kind task"], "7"),
@@ -152,6 +229,15 @@ TABLES: dict[str, Table] = {
     "overhead": Table(_overhead, ["overhead"]),
     "drift": Table(_drift, ["drift"]),
     "speech": Table(_speech, ["speaker-speech"]),
+    "speaker-timing": Table(_ticks, ["speaker-timing"]),
+    "twins": Table(_twins, ["twins"]),
+    "pcsp": Table(_pcsp, ["pcsp --seconds 1 " + ALL_CONDITIONS], "6.1", "generic"),
+    "compare": Table(_compare, ["compare --seconds 1 --mode slope --mode sigma --mode pwm "
+                                + ALL_CONDITIONS],
+                     "6.1", "generic"),
+    "cyclictest": Table(_cyclictest, ["cyclictest"]),
+    "tap": Table(_tap, ["tap --runs 1"]),
+    "tap-delay": Table(_tap_delay, ["tap-delay"]),
 }
 
 
@@ -187,13 +273,13 @@ def left(table: Table) -> Figures | None:
     if not table.kept or not file.exists():
         return None
     data = json.loads(file.read_text(encoding="utf-8"))
-    rows: Figures = data if isinstance(data, list) else data["lateness"]
+    rows: Figures = data if isinstance(data, list) else data[table.part]
     return [_short(row) for row in rows]
 
 
 def made(table: Table) -> dict[str, str]:
     """What figures made now are made with."""
-    return {"kernel": kernels.resolve(table.kernel, "cloud").release,
+    return {"kernel": kernels.resolve(table.kernel, table.flavour).release,
             "date": datetime.now(UTC).strftime("%Y-%m-%d"), **tools()}
 
 
@@ -201,7 +287,7 @@ def command_of(name: str) -> str:
     """What makes a table's figures, for people."""
     table = TABLES[name]
     return "; ".join(f"`tests/vm/measure/run {one}`" for one in table.commands) or (
-        "`make demo`" if name == "demo" else "`make test-matrix`")
+        "`make demo`" if table.kept.startswith("demo/") else "`make test-matrix`")
 
 
 def render(name: str, data: Mapping[str, Any]) -> str:
@@ -211,7 +297,8 @@ def render(name: str, data: Mapping[str, Any]) -> str:
     one = data[name]
     with_ = one["made"]
     kernel = "" if name == "matrix" else f" on {with_['kernel']}"
-    return (markdown_rows(TABLES[name].rows(one["figures"]), 1)
+    rows = TABLES[name].rows(one["figures"])
+    return (markdown_rows(rows, 1 if rows[0][1] else 2)
             + f"\n\nBy {command_of(name)}{kernel}, {with_['date']}.")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import TOP
 from measure import pages
 from measure.lateness import Case, Lateness
 from measure.systems import reference
@@ -25,6 +26,55 @@ def test_every_mark_is_somebodys_and_every_table_has_one() -> None:
              for name in re.findall("<!-- figures: (.*?) -->", file.read_text())]
     assert sorted(marks) == sorted(["made with", "counts", *SYSTEMS_TABLES, *reference.EXTRAS,
                                     *pages.TABLES])
+
+
+# Rows with times that `make figures` does not write, and why: by page and the row's first cell.
+TYPED = {
+    ("docs/glossary.md", "**virtual time**"): "what the bench's clock does",
+    ("docs/measuring.md", "`irqoff`"): "what the load does",
+    ("docs/measuring.md", "sections, with `--irqoff`"): "what the load does",
+    ("docs/platforms.md", "task"): "what the test requires",
+    ("docs/tap.md", "`.mid`"): "a rate of the format",
+    ("docs/tap.md", "`loop_60s`"): "as the tests -k in_full of test_tap_user.py print it",
+    ("docs/tap.md", "`loop_10000`"): "as the tests -k in_full of test_tap_user.py print it",
+    ("docs/userspace.md", "lateness beside 20 ms sections, 1 kHz and 10 kHz: max"):
+        "as `measure/run user` printed it",
+    ("examples/latency/README.md", "`histogram`"): "what the file has",
+    ("examples/linuxcnc/README.md", "What runs the base thread of 25 us"): "the period asked for",
+    ("examples/linuxcnc/README.md", "LinuxCNC's HAL on Tactus, stock 6.1 kernel"):
+        "as `make demo-cnc` printed it",
+    ("examples/linuxcnc/README.md", "the same HAL on Linux's timers (`mode=hosted`)"):
+        "as `make demo-cnc` printed it",
+    ("examples/linuxcnc/README.md", "a `SCHED_FIFO` thread on Debian's PREEMPT_RT kernel"):
+        "as `make demo-cnc` printed it",
+    ("examples/pathfinder/README.md", "`bus`"): "what the tasks are given",
+    ("examples/pathfinder/README.md", "`comm`"): "what the tasks are given",
+    ("examples/pathfinder/README.md", "`weather`"): "what the tasks are given",
+    ("examples/pathfinder/README.md", "`resets`"): "what the parameter counts",
+    ("examples/tap/README.md", "`wire` (default)"): "what a byte takes by its rate",
+    ("examples/tap/README.md", "`bridge`"): "what a byte takes by its rate",
+}
+
+
+def typed(text: str) -> list[str]:
+    """The first cells of rows with a time or decibels outside of the figures' marks."""
+    outside = re.sub("<!-- figures: .*?<!-- end -->", "", text, flags=re.DOTALL)
+    return [line.split("|")[1].strip() for line in outside.splitlines()
+            if line.startswith("|") and re.search(r"\d ?(ns|us|ms|dB)\b", line)]
+
+
+def test_no_table_of_figures_is_typed() -> None:
+    """But for those named above."""
+    pages_ = [TOP / "README.md", TOP / "CAVEATS.md", *TOP.glob("docs/**/*.md"),
+              *TOP.glob("examples/**/README.md")]
+    found = {(str(file.relative_to(TOP)), row) for file in pages_
+             for row in typed(file.read_text())}
+    assert found == set(TYPED)
+
+
+def test_a_typed_row_is_seen() -> None:
+    assert typed("| a | 5 us |\n<!-- figures: x -->\n| b | 6 ns |\n<!-- end -->\n| c | 7 |"
+                 ) == ["a"]
 
 
 def test_every_table_has_figures() -> None:
