@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[1]
-COMMAND = re.compile(r"(sudo )?(make|pytest|insmod|modprobe|tactus|tactus-tapfile|gcc|pip|mkdir|cat"
+COMMAND = re.compile(r"(sudo )?(make|pytest|insmod|modprobe|tactus|tactus-tapfile|halrun|gcc|pip|mkdir|cat"
                      r"|grep|sigrok-cli|(tests|userland|examples|tools)/\S+) |[$] ")
 
 NEEDS_SOUND = "needs a sound file of the reader's"
@@ -42,6 +42,7 @@ BLOCKS: dict[tuple[str, str], str] = {
     ("docs/measuring.md", "sudo tactus measure"): NEEDS_HARDWARE,
     ("docs/porting.md", "tests/vm/vm build --rtl"): NEEDS_FILES,
     ("docs/porting.md", "tools/libm"): "tests/vm/compat/test_libm.py",
+    ("docs/porting.md", "halrun"): "tests/vm/compat/test_linuxcnc.py",
     ("docs/scheduling.md", "cat textbook.toml"): "tests/userland/test_analyze.py",
     ("docs/tap-language.md", "tactus tap --check"): NEEDS_FILES,
     ("docs/tap-language.md", "tactus-tapfile"): "tests/test_docs.py",

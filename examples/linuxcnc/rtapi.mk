@@ -20,6 +20,7 @@ CFLAGS_src/hal/drivers/hal_parport.o := -include $(src)/parport.h
 # All of HAL has floating point in it, by names of its own.
 ccflags-remove-y := $(CC_FLAGS_NO_FPU) -mno-sse -mno-sse2 -msoft-float
 ccflags-y := $(OLD_FP_FLAGS) -I$(TACTUS)/kernel/include/rtai -I$(TACTUS)/kernel/include \
+	-include $(TACTUS)/kernel/include/v05/entry.h \
 	-include $(TACTUS)/kernel/include/rtai/rtai_compat.h -I$(src)/src -I$(src)/src/rtapi \
 	-I$(src)/src/hal -DRTAPI -D__MODULE__ -DRTAI=5 -D_GNU_SOURCE -Drealtime \
 	-fno-builtin-sin -fno-builtin-cos -fno-builtin-sincos -fno-strict-aliasing -fwrapv -w \

@@ -32,8 +32,8 @@ int rt_get_task_state(struct rtai_task *task)
 {
 	if (!task)
 		return -EINVAL;
-	return READY | (READ_ONCE(task->task.suspended) ? SUSPENDED : 0) |
-		(READ_ONCE(task->task.pending) ? SEMAPHORE : 0);
+	return RT_SCHED_READY | (READ_ONCE(task->task.suspended) ? RT_SCHED_SUSPENDED : 0) |
+		(READ_ONCE(task->task.pending) ? RT_SCHED_SEMAPHORE : 0);
 }
 EXPORT_SYMBOL_GPL(rt_get_task_state);
 

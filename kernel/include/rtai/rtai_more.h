@@ -169,16 +169,19 @@ typedef int FPU_ENV;
 
 /* Tasks. */
 
-#define READY 1
-#define SUSPENDED 2
-#define DELAYED 4
-#define SEMAPHORE 8
-#define RT_SCHED_READY READY
-#define RT_SCHED_SUSPENDED SUSPENDED
-#define RT_SCHED_DELAYED DELAYED
-#define RT_SCHED_SEMAPHORE SEMAPHORE
+#define RT_SCHED_READY 1
+#define RT_SCHED_SUSPENDED 2
+#define RT_SCHED_DELAYED 4
+#define RT_SCHED_SEMAPHORE 8
+/* The names before RTAI 3, for programs that do not say which RTAI they are for. */
+#if !defined(RTAI) || RTAI < 3
+#define READY RT_SCHED_READY
+#define SUSPENDED RT_SCHED_SUSPENDED
+#define DELAYED RT_SCHED_DELAYED
+#define SEMAPHORE RT_SCHED_SEMAPHORE
+#endif
 
-/* Some of the above: who waits for any object is in SEMAPHORE. */
+/* Some of the above: who waits for any object is in RT_SCHED_SEMAPHORE. */
 int rt_get_task_state(struct rtai_task *task);
 
 /**

@@ -11,56 +11,64 @@ from pathlib import Path
 import pytest
 
 from harness import TOP, VM
-from harness.vmrun import Result, Vm
+from harness.vmrun import Result, Vm, skip_without_chroot
 
 from .test_rtl import PROGRAMS
 
 SECTION_NS = 20_000_000
 BASE_NS = 25_000
 LATE_NS = 400       # of an interval of the base thread
-# Tests of LinuxCNC's own that have no more than halcmd's commands.
-OWN = ("stepgen.0", "stepgen.1", "stepgen.2", "counter-encoder.0", "modparam.0")
-# The same; their components are in LinuxCNC's language for the most part, halcompile's.
-OWN_COMP = ("abs.0", "alias.0", "and-or-not-mux.0", "biquad", "flipflop.0", "near.0", "mux",
-            "multiclick", "source.0", "loadrt.1", "threads.0", "threads.1", "timedelay.0")
-COMPONENTS = ("abs", "and2", "biquad", "flipflop", "near", "mux_generic", "multiclick", "mux2",
-              "mux4", "not", "or2", "timedelay", "xor2", "ddt", "logic", "threadtest")
-MODULES = ("rtapi", "hal_lib", "threads", "stepgen", "interval", "sampler", "streamer", "encoder")
-PLACES = {"ko": "/usr/lib/linuxcnc/modules", "halcmd": "/usr/bin/halcmd",
-          "halsampler": "/usr/bin/halsampler", "halstreamer": "/usr/bin/halstreamer",
-          "linuxcnc_module_helper": "/usr/bin/linuxcnc_module_helper"}
-# Its helper wants them in /sbin.
-BEGIN = ("mkdir -p /sbin; for tool in insmod rmmod; do "
-         "[ -e /sbin/$tool ] || ln -s $(which $tool) /sbin/$tool; done; "
-         f"cd {PLACES['ko']} && insmod ./rt_libm.ko && cd /root || exit 1; ")
-LOAD = f"insmod {PLACES['ko']}/rtapi.ko && insmod {PLACES['ko']}/hal_lib.ko || exit 1; "
-UNLOAD = "halcmd stop; halcmd unloadrt all && rmmod hal_lib rtapi || exit 1; "
-END = "rmmod rt_libm rtai_compat && cat /sys/kernel/tactus/shm && echo unloaded"
+# Components that these tests and LinuxCNC's own load beside those that are built anyway.
+COMPONENTS = ("abs", "and2", "biquad", "charge_pump", "conv_float_u32", "ddt", "edge",
+              "encoder_ratio", "flipflop", "ilowpass", "limit3", "logic", "multiclick", "mux2",
+              "mux4", "mux_generic", "near", "not", "or2", "threadtest", "timedelay", "timedelta",
+              "xor2")
+# LinuxCNC's own tests of HAL: all but those of its motion controller, of halcompile and of drivers.
+OWN = ("abs.0", "alias.0", "and-or-not-mux.0", "basic", "biquad", "counter-encoder.0", "edge",
+       "flipflop.0", "hal-backslash", "halrun-getopt-reset", "halrun-lock", "ilowpass", "limit3",
+       "loadrt.1", "loadrt.2", "modparam.0", "module-loading", "multiclick", "mux", "near.0",
+       "overrun", "save.0", "source.0", "stepgen.0", "stepgen.1", "stepgen.2", "threads.0",
+       "threads.1", "timedelay.0")
+OWN_COUNT = 81
+# A row of latency-test: longest interval, worst jitter, last interval.
+LATENCY = re.compile(r"^(Servo|Base) thread \(\S+\): +(\d+) +(\d+) +(\d+)$", re.MULTILINE)
+LAYER = "rtfifo rtshm rtai_compat"
+ROOT = "/root/linuxcnc"
+# Its helper wants insmod and rmmod in /sbin, some of its tests env in /usr/bin.
+BEGIN = ("mkdir -p /sbin /usr/bin; for tool in /sbin/insmod /sbin/rmmod /usr/bin/env; do "
+         "[ -e $tool ] || ln -s $(which ${tool##*/}) $tool; done; "
+         f"cp -a {ROOT}/* /; ")
+END = "rmmod rtai_compat && cat /sys/kernel/tactus/shm && echo unloaded"
+NOTHING_LEFT = "name\tbytes\tmode\tuid\tgid\tmodules\tfiles\nunloaded\n"
 
 
-@pytest.fixture(scope="module")
-def cnc(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, str]:
-    """What `tools/linuxcnc` and `tools/libm` make, by the places where a guest wants it."""
-    folder = tmp_path_factory.mktemp("linuxcnc")
+def make(folder: Path, kernel: str, *components: str | Path) -> dict[Path, str]:
+    """What tools/linuxcnc and tools/libm make, by the places where a guest wants it."""
     for name in ("musl", "linuxcnc"):
         done = subprocess.run([TOP / "tools/source-package", name], capture_output=True, text=True,
                               check=False)
         if done.returncode:
             pytest.skip(done.stderr.strip())
-    library, hal = folder / "libm", folder / "hal"
+    if not shutil.which("yapps2"):
+        pytest.skip("halcompile needs yapps2: apt-get install yapps2")
+    library, hal, root = folder / "libm", folder / "hal", folder / "root"
+    build = [VM, "build", "--kernel", kernel]
     subprocess.run([TOP / "tools/libm", library], check=True)
-    subprocess.run([VM, "build", library], check=True)
-    more = COMPONENTS if shutil.which("yapps2") else ()
-    subprocess.run([TOP / "tools/linuxcnc", hal, PROGRAMS / "linuxcnc/interval.c", *more],
+    subprocess.run([*build, library], check=True)
+    subprocess.run([TOP / "tools/linuxcnc", hal, PROGRAMS / "linuxcnc/interval.c", *components],
                    check=True)
     subprocess.run(["make", "-s", "-j2", "-C", hal], check=True)
-    subprocess.run([VM, "build", "--make", f"KBUILD_EXTRA_SYMBOLS={library}/Module.symvers", hal],
+    subprocess.run([*build, "--make", f"KBUILD_EXTRA_SYMBOLS={library}/Module.symvers", hal],
                    check=True)
-    put = {path: f"{PLACES['ko']}/{path.name}"
-           for path in (library / "rt_libm.ko",
-                        *(hal / f"{name}.ko" for name in (*MODULES, *more)))}
-    put |= {hal / name: place for name, place in PLACES.items() if name != "ko"}
-    return put | {hal / "tests" / name: f"/root/tests/{name}" for name in (*OWN, *OWN_COMP)}
+    subprocess.run(["make", "-s", "-C", hal, "install", f"LIBM={library}", f"DESTDIR={root}"],
+                   check=True)
+    shutil.copy(hal / "runtests", root / "usr/bin")
+    return {root: ROOT, hal / "tests": "/root/tests", Path("/bin/bash"): "/bin/bash"}
+
+
+@pytest.fixture(scope="module")
+def cnc(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, str]:
+    return make(tmp_path_factory.mktemp("linuxcnc"), "6.1", *COMPONENTS)
 
 
 def pin(stdout: str, name: str) -> float:
@@ -73,13 +81,14 @@ def pin(stdout: str, name: str) -> float:
 
 def threads(vm: Vm, cnc: dict[Path, str], mode: str) -> Result:
     """1.5 s of the two threads beside sections, and the pins while they run."""
-    done = vm(BEGIN + LOAD + "( while :; do echo process; done > /proc/hog ) & "
-              "halcmd -f threads.hal && sleep 1.5; halcmd show pin; halcmd show thread; kill $!; "
-              "cat /proc/hog; " + UNLOAD + END,
-              modules=f"tactus {mode} rtfifo rtai_compat hog", icount=True, busy=True,
+    looks = r"loadusr -w sleep 1.5\nshow pin\nshow thread\n"
+    done = vm(BEGIN + f"printf '{looks}' >> threads.hal; "
+              "( while :; do echo process; done > /proc/hog ) & halrun threads.hal; kill $!; "
+              "cat /proc/hog; " + END,
+              modules=f"tactus {mode} {LAYER} hog", icount=True, busy=True,
               put=cnc | {PROGRAMS / "linuxcnc/threads.hal": "/root/threads.hal"}, timeout=250)
     assert done.status == 0, done.stderr
-    assert done.stdout.endswith("name\tbytes\tmode\tuid\tgid\tmodules\tfiles\nunloaded\n")
+    assert done.stdout.endswith(NOTHING_LEFT)
     hog = dict(re.findall(r"(\w+)=(\d+)", done.stdout))
     assert int(hog["longest_ns"]) >= SECTION_NS and hog["leaked"] == "0"
     print(f"{mode or 'pipeline'}: base thread, ns:",
@@ -109,22 +118,40 @@ def test_threads_by_linux(vm: Vm, cnc: dict[Path, str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", [OWN, OWN_COMP], ids=["c", "comp"])
-def test_own(vm: Vm, cnc: dict[Path, str], names: tuple[str, ...]) -> None:
-    """Tests of LinuxCNC's own, judged as it does: by their `expected` or their `checkresult`."""
-    if names is OWN_COMP and not shutil.which("yapps2"):
-        pytest.skip("halcompile needs yapps2: apt-get install yapps2")
-    done = vm(BEGIN + "".join(
-        f"cd /root/tests/{name} && {LOAD} halcmd -f test.hal > /root/{name}.result || exit 1; "
-        f"{UNLOAD}" for name in names) + END,
-              modules="tactus rtfifo rtai_compat", icount=True, put=cnc, timeout=250,
-              get=[f"/root/{name}.result" for name in names])
-    assert done.status == 0, done.stderr
-    tests = next(path for path, place in cnc.items() if place.startswith("/root/tests/")).parent
-    for name in names:
-        result = done.files / f"{name}.result"
-        if (tests / name / "expected").is_file():
-            assert result.read_text() == (tests / name / "expected").read_text(), name
-        else:
-            subprocess.run([tests / name / "checkresult", result], check=True)
-        print("passed", name)
+def test_latency_test(vm: Vm, cnc: dict[Path, str]) -> None:
+    """LinuxCNC's own program for the latency, as it is: its panel is printed in the terminal."""
+    done = vm(BEGIN + "(sleep 1; echo r; sleep 2; echo q) | HOME=/root latency-test 25us 1ms && "
+              "cat /root/.latency; " + END,
+              modules=f"tactus {LAYER}", icount=True, busy=True, put=cnc)
+    assert done.status == 0 and done.stdout.endswith(NOTHING_LEFT), done.stderr
+    print(done.stdout)
+    last = {name: [int(figure) for figure in figures]
+            for name, *figures in LATENCY.findall(done.stdout)}
+    for name, period in (("Base", BASE_NS), ("Servo", 1_000_000)):
+        longest, jitter, _ = last[name]
+        assert period <= longest <= period + LATE_NS and 0 < jitter <= LATE_NS
+    assert int(done.stdout.splitlines()[-3]) >= max(jitter for _, jitter, _ in last.values())
+
+
+def own(vm: Vm, cnc: dict[Path, str], **options) -> None:
+    """LinuxCNC's own runtests, without those tests that want sudo and halcompile."""
+    done = vm(BEGIN + f"cd tests && runtests -u -p {' '.join(OWN)} 2>&1 && " + END,
+              modules=f"tactus {LAYER}", icount=True, busy=True, put=cnc, timeout=400,
+              extra=["--tactus"], **options)
+    print(done.stdout)
+    assert done.status == 0 and done.stdout.endswith(NOTHING_LEFT), done.stderr
+    assert (f"Runtest: {OWN_COUNT} tests run, {OWN_COUNT} successful, 0 failed + 0 expected, "
+            "1 skipped") in done.stdout
+
+
+@pytest.mark.slow
+def test_own(vm: Vm, cnc: dict[Path, str]) -> None:
+    own(vm, cnc)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kernel", ["6.12", "7"])
+def test_all_of_it(vm: Vm, tmp_path: Path, kernel: str) -> None:
+    """All components build, and the tests pass, on other kernels."""
+    skip_without_chroot((kernel, "cloud"))
+    own(vm, make(tmp_path, kernel, "all"), kernel=kernel)
