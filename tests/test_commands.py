@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[1]
-COMMAND = re.compile(r"(sudo )?(make|pytest|insmod|modprobe|tactus|tactus-tapfile|halrun|gcc|pip|mkdir|cat"
-                     r"|grep|sigrok-cli|(tests|userland|examples|tools)/\S+) |[$] ")
+COMMAND = re.compile(r"(sudo )?(make|pytest|insmod|modprobe|tactus|tactus-tapfile|halrun|gcc|pip"
+                     r"|mkdir|cat|grep|sigrok-cli|(tests|userland|examples|tools)/\S+) |[$] ")
 
 NEEDS_SOUND = "needs a sound file of the reader's"
 NEEDS_HARDWARE = "needs a port or a keyboard, or a machine of the reader's"
