@@ -47,6 +47,15 @@ def record(path: Path, pause_ns: int) -> pins.Pins:
     return pins.read(path)
 
 
+def test_a_clock_that_is_off_is_no_lateness() -> None:
+    """A millionth is what Linux does not know of the clock's rate; ten are lateness."""
+    for ppm, latest in ((-1, 0), (1, 0), (-10, 50_000), (10, 50_000)):
+        times = [n * (pins.PERIOD_NS * 1_000_000 + pins.PERIOD_NS * ppm) // 1_000_000
+                 for n in range(200_000)]
+        late = pins.Pins(times, [0] * len(times)).lateness()
+        assert max(late) == pytest.approx(latest, abs=50)
+
+
 def test_a_pause_costs_steps(tmp_path: Path) -> None:
     """A motor at 60 mm/s does not follow a stop and a start at full speed; else it comes back."""
     good, late = (record(tmp_path / "pins", pause) for pause in (0, 20_000_000))
