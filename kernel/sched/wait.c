@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See sync.h. */
+/* See wait.h. */
 #include "sched/wait.h"
 
 /* ---- queues of tasks that wait ---- */
