@@ -10,7 +10,6 @@ import re
 
 import pytest
 
-from harness import ownkernel
 from harness.vmrun import Vm
 
 # The name in the module, the exception in the log, the function that caused it.
@@ -128,16 +127,3 @@ def test_the_rt_handler_of_a_fifo(vm: Vm) -> None:
     assert "rtfifo: FIFO 0: its RT handler rt_handler [fifo_test] failed" in done.console
     assert done.console.count("is forgotten") == 1
     assert re.search(r"RT handler removed: #PF, .* at rt_handler", done.console)
-
-
-@pytest.mark.slow
-def test_rcu_watches_while_tables_of_modules_are_searched(vm: Vm) -> None:
-    """RT code that faults may have interrupted an idle CPU, of which lockdep would complain."""
-    if why := ownkernel.forbidden("debug"):
-        pytest.skip(why)
-    done = vm("P=/sys/module/fault_test/parameters; sleep 0.1; echo timer > $P/run; sleep 0.1; "
-              "rmmod fault_test tactus; grep debug_locks: /proc/lockdep_stats",
-              kernel="debug", icount=True, modules="tactus fault_test", timeout=300,
-              extra=["--memory=1G"])
-    assert re.search(r"RT timer function fail_in_timer.* left: #PF", done.console)
-    assert done.stdout.split() == ["debug_locks:", "1"]

@@ -27,6 +27,9 @@ echo 1 > /proc/rt_latency/running
 ./load --seconds=1 --gap-ms=10 --irqoff=process,timer,tasklet,hrtimer,spinlock || exit 2
 echo 0 > /proc/rt_latency/running; sed 's/^/latency: /' /proc/rt_latency/summary
 for policy in tactus_rm tactus_edf; do modprobe $policy && rmmod $policy || exit 3; done
+# RT code that faults on an idle CPU: its tables of modules are searched where RCU must watch.
+modprobe fault_test; sleep 0.1; echo timer > /sys/module/fault_test/parameters/run; sleep 0.1
+rmmod fault_test
 rmmod rt_latency irq_test task_test fifo_test rtfifo tactus || exit 4
 modprobe rtfifo && rmmod rtfifo tactus || exit 5
 if [ -e /sys/kernel/debug/kmemleak ]; then
@@ -69,6 +72,7 @@ def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int) -> None:
     assert done.stdout.endswith("all done\n")
     assert "unreferenced object" not in done.stdout, done.stdout
     assert done.stdout.count("\nok ") > 40
+    assert re.search(r"RT timer function fail_in_timer.* left: #PF", done.console)
     latency = dict(re.findall(r"(\w+)=(\d+)", done.stdout.split("latency: ")[1].splitlines()[0]))
     if smp == 1:
         assert failures(done) <= TOO_SLOW, done.stdout
