@@ -12,6 +12,7 @@
 #undef rtf_get
 
 #define FIFOS 1024
+#define RTL_FIFO_BYTES 2048	/* of one that open() makes, as there */
 
 /* FIFOs. */
 
@@ -96,7 +97,7 @@ void fifos_forget(const struct module *mod)
 
 /* Files: a descriptor is one more than the FIFO's number. */
 
-int rtl_open(const char *name, int flags)
+int rtl_open(struct module *owner, const char *name, int flags)
 {
 	unsigned int fifo = 0;
 
@@ -104,9 +105,11 @@ int rtl_open(const char *name, int flags)
 		return -ENODEV;
 	for (name += 8; *name >= '0' && *name <= '9' && fifo < FIFOS; name++)
 		fifo = fifo * 10 + *name - '0';
-	if (*name || rtf_free(fifo) < 0)
+	if (*name)
 		return -ENODEV;
-	return fifo + 1;
+	if (flags & O_CREAT && rtf_free(fifo) < 0)
+		rtl_rtf_create(owner, fifo, RTL_FIFO_BYTES);
+	return rtf_free(fifo) < 0 ? -ENODEV : fifo + 1;
 }
 EXPORT_SYMBOL_GPL(rtl_open);
 
@@ -115,6 +118,16 @@ int rtl_close(int fd)
 	return fd > 0 && fd <= FIFOS ? 0 : -EBADF;
 }
 EXPORT_SYMBOL_GPL(rtl_close);
+
+int rtl_ioctl(int fd, int request, unsigned long value)
+{
+	if (fd < 1 || fd > FIFOS)
+		return -EBADF;
+	if (request != RTF_SETSIZE || value > INT_MAX)
+		return -EINVAL;
+	return rtf_resize(fd - 1, value);
+}
+EXPORT_SYMBOL_GPL(rtl_ioctl);
 
 ssize_t rtl_read(int fd, void *buf, size_t count)
 {
@@ -158,8 +171,6 @@ void rtl_hard_on(void)
 }
 EXPORT_SYMBOL_GPL(rtl_hard_on);
 
-#define LINES 16
-
 typedef unsigned int rtl_irq_fn(unsigned int irq, struct pt_regs *regs);
 
 static rtl_irq_fn *lines[LINES];
@@ -179,15 +190,21 @@ static void (* const line_fns[LINES])(void) = {
 	line_8, line_9, line_10, line_11, line_12, line_13, line_14, line_15,
 };
 
+/* Programs may hold interrupts off around a request or its end, for which Linux may sleep. */
+
 int rtl_request_irq(unsigned int irq, rtl_irq_fn *handler)
 {
+	unsigned long flags;
 	int error;
 
 	if (irq >= LINES || !handler)
 		return -EINVAL;
 	if (cmpxchg(&lines[irq], NULL, handler))
 		return -EBUSY;
+	flags = rtl_hard_save();
+	rtl_hard_on();
 	error = request_RTirq(irq, line_fns[irq]);
+	rtl_hard_restore(flags);
 	if (error)
 		WRITE_ONCE(lines[irq], NULL);
 	return error;
@@ -196,9 +213,14 @@ EXPORT_SYMBOL_GPL(rtl_request_irq);
 
 int rtl_free_irq(unsigned int irq)
 {
+	unsigned long flags;
+
 	if (irq >= LINES || !lines[irq])
 		return -EINVAL;
+	flags = rtl_hard_save();
+	rtl_hard_on();
 	free_RTirq(irq);
+	rtl_hard_restore(flags);
 	WRITE_ONCE(lines[irq], NULL);
 	return 0;
 }

@@ -11,7 +11,7 @@ int *rtl_errno(void)
 {
 	struct rtl_thread *self = pthread_self();
 
-	return self ? &thread_own(self)->error : raw_cpu_ptr(&errno_of_others);
+	return self ? &self->own.error : raw_cpu_ptr(&errno_of_others);
 }
 EXPORT_SYMBOL_GPL(rtl_errno);
 
@@ -19,7 +19,7 @@ struct rtl_cleanup **rtl_cleanups(void)
 {
 	struct rtl_thread *self = pthread_self();
 
-	return self ? &thread_own(self)->cleanups : &no_cleanups;
+	return self ? &self->own.cleanups : &no_cleanups;
 }
 EXPORT_SYMBOL_GPL(rtl_cleanups);
 
@@ -56,7 +56,7 @@ int pthread_setspecific(pthread_key_t key, const void *data)
 
 	if (!self || !valid_key(key))
 		return EINVAL;
-	thread_own(self)->data[key] = (void *)data;
+	self->own.data[key] = (void *)data;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(pthread_setspecific);
@@ -65,7 +65,7 @@ void *pthread_getspecific(pthread_key_t key)
 {
 	struct rtl_thread *self = pthread_self();
 
-	return self && valid_key(key) ? thread_own(self)->data[key] : NULL;
+	return self && valid_key(key) ? self->own.data[key] : NULL;
 }
 EXPORT_SYMBOL_GPL(pthread_getspecific);
 

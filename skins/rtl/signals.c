@@ -26,6 +26,9 @@ static struct {
 	union sigval value;
 } told[RTL_SIGRTMAX + 1];
 
+/* The actions of the lines' interrupts. */
+static struct rtl_sigaction of_lines[LINES];
+
 static bool valid(int sig)
 {
 	return sig >= RTL_SIGUSR1 && sig <= RTL_SIGRTMAX;
@@ -43,7 +46,7 @@ static void call_with_info(const struct rtl_sigaction *action, int sig)
 /* In the thread itself: run the handlers of what is pending. Did one run? */
 bool signals_deliver(struct rtl_thread *self)
 {
-	struct thread_signals *signals = thread_signals(self);
+	struct rtl_thread_signals *signals = &self->signals;
 	bool any = false;
 
 	for (;;) {
@@ -72,12 +75,12 @@ bool signals_deliver(struct rtl_thread *self)
 /* Was it pending already? From any context. */
 static bool post(struct rtl_thread *thread, int sig)
 {
-	struct thread_signals *signals = thread_signals(thread);
+	struct rtl_thread_signals *signals = &thread->signals;
 	bool pending = atomic_fetch_or(1U << sig, &signals->pending) & 1U << sig;
 
 	/* Full ordering above: it sees the bit before it waits, or we see that it listens. */
 	if (READ_ONCE(signals->listening))
-		rt_task_wakeup(thread_task(thread));
+		rt_task_wakeup(&thread->task);
 	return pending;
 }
 
@@ -95,10 +98,42 @@ int signals_send(struct rtl_thread *thread, int sig)
 	return 0;
 }
 
+static unsigned int call_for_line(unsigned int irq, struct pt_regs *regs)
+{
+	void (*handler)(int sig) = READ_ONCE(of_lines[irq].sa_handler);
+
+	if (handler)
+		handler(RTL_SIGIRQMIN + irq);
+	return 0;
+}
+
+static int line_action(unsigned int irq, const struct rtl_sigaction *act, struct rtl_sigaction *old)
+{
+	bool had, has;
+
+	if (irq >= LINES || (act && act->sa_flags & SA_SIGINFO))
+		return rtl_failed(-EINVAL);
+	if (old)
+		*old = of_lines[irq];
+	if (!act)
+		return 0;
+	had = of_lines[irq].sa_handler;
+	has = act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN;
+	if (had)
+		rtl_free_irq(irq);
+	of_lines[irq] = has ? *act : (struct rtl_sigaction){ };
+	if (!has || !rtl_request_irq(irq, call_for_line))
+		return 0;
+	of_lines[irq].sa_handler = NULL;
+	return rtl_failed(-EBUSY);
+}
+
 int rtl_sigaction(int sig, const struct rtl_sigaction *act, struct rtl_sigaction *old)
 {
+	if (sig >= RTL_SIGIRQMIN)
+		return line_action(sig - RTL_SIGIRQMIN, act, old);
 	if (!valid(sig))
-		return -1;
+		return rtl_failed(-EINVAL);
 	if (old)
 		*old = actions[sig];
 	if (act) {
@@ -121,7 +156,7 @@ int pthread_sigmask(int how, const rtl_sigset_t *set, rtl_sigset_t *old)
 
 	if (!self)
 		return EPERM;
-	blocked = &thread_signals(self)->blocked;
+	blocked = &self->signals.blocked;
 	if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
 		return EINVAL;
 	if (old)
@@ -144,8 +179,8 @@ int rtl_sigpending(rtl_sigset_t *set)
 	struct rtl_thread *self = pthread_self();
 
 	if (!self || !set)
-		return -1;
-	*set = atomic_read(&thread_signals(self)->pending) & thread_signals(self)->blocked;
+		return rtl_failed(-EINVAL);
+	*set = atomic_read(&self->signals.pending) & self->signals.blocked;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(rtl_sigpending);
@@ -153,24 +188,24 @@ EXPORT_SYMBOL_GPL(rtl_sigpending);
 int rtl_sigsuspend(const rtl_sigset_t *mask)
 {
 	struct rtl_thread *self = pthread_self();
-	struct thread_signals *signals;
+	struct rtl_thread_signals *signals;
 	unsigned int blocked;
 
 	if (!self || !mask)
-		return -1;
-	signals = thread_signals(self);
+		return rtl_failed(-EINVAL);
+	signals = &self->signals;
 	blocked = signals->blocked;
 	signals->blocked = *mask;
 	WRITE_ONCE(signals->listening, true);
 	/* A wake-up between the look and the suspension is kept. */
 	smp_mb();
 	while (!signals_deliver(self)) {
-		rt_task_suspend(thread_task(self));
+		rt_task_suspend(&self->task);
 		pthread_testcancel_only();
 	}
 	WRITE_ONCE(signals->listening, false);
 	signals->blocked = blocked;
-	return -1;
+	return rtl_failed(-EINTR);
 }
 EXPORT_SYMBOL_GPL(rtl_sigsuspend);
 
@@ -211,7 +246,7 @@ int rtl_timer_create(struct module *owner, clockid_t clock, const struct rtl_sig
 	if (event && event->sigev_notify == SIGEV_NONE)
 		signo = 0;
 	if (!result || !clock || (signo && !valid(signo)))
-		return -1;
+		return rtl_failed(-EINVAL);
 	for (i = 0; i < RTL_TIMERS; i++) {
 		struct rtl_posix_timer *timer = &timers[i];
 
@@ -229,7 +264,7 @@ int rtl_timer_create(struct module *owner, clockid_t clock, const struct rtl_sig
 		*result = timer;
 		return 0;
 	}
-	return -1;
+	return rtl_failed(-EAGAIN);
 }
 EXPORT_SYMBOL_GPL(rtl_timer_create);
 
@@ -238,7 +273,7 @@ int rtl_timer_gettime(rtl_timer_t timer, struct itimerspec *value)
 	RTIME next;
 
 	if (!known(timer) || !value)
-		return -1;
+		return rtl_failed(-EINVAL);
 	next = READ_ONCE(timer->next);
 	/* Never 0 while it is armed. */
 	value->it_value = timespec_from_ns(next ? max(next - rt_get_time(), 1LL) : 0);
@@ -259,12 +294,12 @@ int rtl_timer_settime(rtl_timer_t timer, int flags, const struct itimerspec *val
 	hrtime_t first;
 
 	if (!known(timer) || !value || bad(&value->it_value) || bad(&value->it_interval))
-		return -1;
+		return rtl_failed(-EINVAL);
 	if (!to && timer->signo)
 		to = READ_ONCE(handled_by[timer->signo]);
 	first = timespec_to_ns(&value->it_value);
 	if (first && timer->signo && !to)
-		return -1;
+		return rtl_failed(-EINVAL);
 	if (old)
 		rtl_timer_gettime(timer, old);
 	rt_timer_cancel(&timer->timer);
@@ -278,7 +313,7 @@ int rtl_timer_settime(rtl_timer_t timer, int flags, const struct itimerspec *val
 	timer->next = max(first, 1LL);
 	if (rt_timer_start(&timer->timer, timer->next)) {
 		timer->next = 0;
-		return -1;
+		return rtl_failed(-EINVAL);
 	}
 	return 0;
 }
@@ -293,7 +328,7 @@ EXPORT_SYMBOL_GPL(rtl_timer_getoverrun);
 int rtl_timer_delete(rtl_timer_t timer)
 {
 	if (!known(timer))
-		return -1;
+		return rtl_failed(-EINVAL);
 	rt_timer_cancel(&timer->timer);
 	smp_store_release(&timer->taken, 0);
 	return 0;
@@ -325,4 +360,8 @@ void signals_forget(const struct module *mod)
 	for (i = 0; i <= RTL_SIGRTMAX; i++)
 		if (!mod || within_module((unsigned long)actions[i].sa_handler, mod))
 			WRITE_ONCE(actions[i].sa_handler, NULL);
+	for (i = 0; i < LINES; i++)
+		if (of_lines[i].sa_handler &&
+		    (!mod || within_module((unsigned long)of_lines[i].sa_handler, mod)))
+			line_action(i, &(struct rtl_sigaction){ }, NULL);
 }

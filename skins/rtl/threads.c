@@ -7,21 +7,7 @@
 #include <linux/mutex.h>
 #include "threads.h"
 
-#define RTL_THREAD_MAGIC 0x72746c5f74687264ULL
 #define RTL_STACK_BYTES 20000
-
-struct rtl_thread {
-	RT_TASK task;			/* first: a task that is no thread is told by the magic */
-	unsigned long long magic;
-	struct list_head all;
-	void *(*fn)(void *arg);
-	void *arg;
-	void *value;			/* of its return */
-	bool fp, cancelled, uncancellable, ended;
-	bool woken;			/* by pthread_wakeup_np(), not by a signal */
-	struct thread_signals signals;
-	struct thread_own own;
-};
 
 static DEFINE_MUTEX(threads_mutex);
 static LIST_HEAD(threads);
@@ -50,21 +36,6 @@ pthread_t pthread_self(void)
 	return self && self->magic == RTL_THREAD_MAGIC ? self : NULL;
 }
 EXPORT_SYMBOL_GPL(pthread_self);
-
-struct thread_signals *thread_signals(struct rtl_thread *thread)
-{
-	return &thread->signals;
-}
-
-struct thread_own *thread_own(struct rtl_thread *thread)
-{
-	return &thread->own;
-}
-
-RT_TASK *thread_task(struct rtl_thread *thread)
-{
-	return &thread->task;
-}
 
 int pthread_attr_init(pthread_attr_t *attr)
 {
@@ -346,6 +317,34 @@ int pthread_suspend_np(pthread_t thread)
 	return positive(error);
 }
 EXPORT_SYMBOL_GPL(pthread_suspend_np);
+
+/*
+ * Whoever is woken up, by whatever, runs at once if it is more urgent. So what is left to do here
+ * is what the caller has marked, and its signals.
+ */
+int rtl_schedule(void)
+{
+	struct rtl_thread *self = pthread_self();
+	int error = 0;
+
+	pthread_testcancel();
+	if (self && xchg(&self->marked, false))
+		error = positive(suspend_self(self));
+	pthread_testcancel();
+	return error;
+}
+EXPORT_SYMBOL_GPL(rtl_schedule);
+
+void rtl_mark(pthread_t thread, int suspended)
+{
+	if (thread && thread == pthread_self())
+		thread->marked = suspended;
+	else if (suspended)
+		pthread_suspend_np(thread);
+	else
+		pthread_wakeup_np(thread);
+}
+EXPORT_SYMBOL_GPL(rtl_mark);
 
 int pthread_wakeup_np(pthread_t thread)
 {

@@ -6,23 +6,7 @@
 #include <linux/atomic.h>
 #include <rtl_compat.h>
 
-/* What a thread has of signals.c. */
-struct thread_signals {
-	atomic_t pending;	/* a bit each */
-	unsigned int blocked;	/* only the thread itself changes it */
-	bool listening;		/* a signal wakes it up */
-};
-
-/* What a thread has of more.c. */
-struct thread_own {
-	int error;
-	struct rtl_cleanup *cleanups;
-	void *data[RTL_PTHREAD_KEYS_MAX];
-};
-
-struct thread_own *thread_own(struct rtl_thread *thread);
-struct thread_signals *thread_signals(struct rtl_thread *thread);
-RT_TASK *thread_task(struct rtl_thread *thread);
+#define LINES 16	/* that RT handlers may have: the PC's own */
 
 /** pthread_testcancel_only - pthread_testcancel() without handlers of signals. RT thread only. */
 void pthread_testcancel_only(void);

@@ -184,6 +184,7 @@ typedef struct rtl_thread *pthread_t;
 typedef struct {
 	struct sched_param param;
 	int stack_size, cpu, fp, detached;
+	void *stack_addr;	/* a thread's stack is always the skin's */
 } pthread_attr_t;
 
 #define PTHREAD_CREATE_JOINABLE 0
@@ -433,9 +434,15 @@ int rtl_rtf_make_user_pair(unsigned int get, unsigned int put);
 
 #define O_RTL_FLAGS (O_NONBLOCK | O_RDONLY | O_WRONLY | O_RDWR | O_CREAT)
 
-/* Files from RT code: FIFOs only, "/dev/rtfN". None of these waits. */
-int rtl_open(const char *name, int flags);
+/*
+ * Files from RT code: FIFOs only, "/dev/rtfN". None of these waits. With O_CREAT a Linux process
+ * makes a FIFO that is not there.
+ */
+int rtl_open(struct module *owner, const char *name, int flags);
 int rtl_close(int fd);
+/* RTF_SETSIZE only: the FIFO's size, from a Linux process. */
+int rtl_ioctl(int fd, int request, unsigned long value);
+#define RTF_SETSIZE 1
 ssize_t rtl_read(int fd, void *buf, size_t count);
 ssize_t rtl_write(int fd, const void *buf, size_t count);
 

@@ -7,7 +7,7 @@
 
 static __maybe_unused int open(const char *name, int flags, ...)
 {
-	return rtl_open(name, flags);
+	return rtl_open(THIS_MODULE, name, flags);
 }
 
 static inline int close(int fd)
@@ -23,6 +23,11 @@ static inline ssize_t read(int fd, void *buf, size_t count)
 static inline ssize_t write(int fd, const void *buf, size_t count)
 {
 	return rtl_write(fd, buf, count);
+}
+
+static inline int ioctl(int fd, int request, unsigned long value)
+{
+	return rtl_ioctl(fd, request, value);
 }
 
 #endif

@@ -37,6 +37,40 @@ static inline int pthread_attr_getdetachstate(const pthread_attr_t *attr, int *s
 	return 0;
 }
 
+/**
+ * rtl_schedule - let whoever is more urgent run
+ *
+ * Whoever becomes ready does so by itself. A thread that has marked itself suspended is so from
+ * here on; pending signals are delivered. Nothing happens in what is no thread.
+ *
+ * Context: any but an NMI.
+ * Return: 0, a positive errno of the suspension.
+ */
+int rtl_schedule(void);
+void rtl_mark(pthread_t thread, int suspended);
+#define RTL_MARK_SUSPENDED(thread) rtl_mark(thread, 1)	/* oneself: at the next rtl_schedule() */
+#define RTL_MARK_READY(thread) rtl_mark(thread, 0)
+
+static inline int rtl_cpu_exists(int cpu)
+{
+	return cpu >= 0 && cpu < nr_cpu_ids && cpu_online(cpu);
+}
+
+/* An RT interrupt stays where it is. */
+static inline int rtl_irq_set_affinity(unsigned int irq, const unsigned long *mask,
+				       unsigned long *old)
+{
+	return -1;
+}
+
+/* Tactus's time never comes from the speaker's channel. */
+#define I8253_channel2_free() 1
+
+#ifndef rdtscl
+#define rdtscl(low) ((low) = (u32)__builtin_ia32_rdtsc())
+#define rdtscll(value) ((value) = __builtin_ia32_rdtsc())
+#endif
+
 static inline int rtl_priority(pthread_t thread)
 {
 	struct sched_param param = { 0 };
@@ -71,6 +105,32 @@ struct rtl_cleanup **rtl_cleanups(void);
 typedef int pthread_key_t;
 
 #define RTL_PTHREAD_KEYS_MAX 32
+
+/* Programs look at the magic. The rest is the skin's own. */
+
+#define RTL_THREAD_MAGIC 0x72746c5f74687264ULL
+
+struct rtl_thread {
+	RT_TASK task;			/* first: a task that is no thread has no magic behind it */
+	unsigned long long magic;
+	struct list_head all;
+	void *(*fn)(void *arg);
+	void *arg;
+	void *value;			/* of its return */
+	bool fp, cancelled, uncancellable, ended;
+	bool woken;			/* by pthread_wakeup_np(), not by a signal */
+	bool marked;			/* to be suspended by rtl_schedule() */
+	struct rtl_thread_signals {
+		atomic_t pending;	/* a bit each */
+		unsigned int blocked;	/* only the thread itself changes it */
+		bool listening;		/* a signal wakes it up */
+	} signals;
+	struct {
+		int error;
+		struct rtl_cleanup *cleanups;
+		void *data[RTL_PTHREAD_KEYS_MAX];
+	} own;
+};
 
 int pthread_key_create(pthread_key_t *key, void (*destructor)(void *data));
 int pthread_key_delete(pthread_key_t key);

@@ -4,7 +4,8 @@
  *
  * A handler runs in the thread that got the signal: at once in one that is suspended or in
  * sigsuspend(), else at its next call that waits, or when that returns. A signal without
- * a handler is forgotten. One that is pending already is not counted twice.
+ * a handler is forgotten. One that is pending already is not counted twice. Where -1 is returned,
+ * errno says why.
  */
 #ifndef _RTL_SIGNAL_H
 #define _RTL_SIGNAL_H
@@ -21,6 +22,7 @@
 #define RTL_SIGRTMIN 9
 #define RTL_SIGRTMAX 31
 #define RTL_MAX_SIGNAL 31
+#define RTL_SIGIRQMIN 256	/* and the number of a line: its interrupt */
 
 typedef unsigned int rtl_sigset_t;
 
@@ -60,19 +62,23 @@ struct rtl_sigaction {
 		void (*sa_sigaction)(int sig, siginfo_t *info, void *unused);
 	};
 	rtl_sigset_t sa_mask;		/* blocked, too, while it runs */
-	int sa_flags;			/* SA_SIGINFO or 0 */
+	int sa_flags;			/* SA_SIGINFO, or 0 */
+	unsigned long sa_focus;		/* CPUs of an interrupt; does nothing */
 };
+
+#define SA_FOCUS 0
 
 #define sigaction rtl_sigaction
 
 /**
  * rtl_sigaction - who handles a signal, for all threads
- * @sig: RTL_SIGUSR1 to RTL_SIGRTMAX
+ * @sig: RTL_SIGUSR1 to RTL_SIGRTMAX; RTL_SIGIRQMIN and a line's number: its RT handler, which
+ *	SIG_DFL and SIG_IGN take away
  * @act: NULL: leave it
  * @old: gets what was before, or NULL
  *
- * Context: any but an NMI.
- * Return: 0, -1 (no such signal).
+ * Context: any but an NMI; for a line a Linux process.
+ * Return: 0, -1: EINVAL (no such signal or line), EBUSY (the line is not to be had).
  */
 int rtl_sigaction(int sig, const struct rtl_sigaction *act, struct rtl_sigaction *old);
 
@@ -98,7 +104,7 @@ int rtl_sigpending(rtl_sigset_t *set);
  * @mask: blocked meanwhile
  *
  * Context: RT thread only.
- * Return: -1, when a handler has run or the caller is no thread.
+ * Return: -1, when a handler has run (EINTR) or the caller is no thread (EINVAL).
  */
 int rtl_sigsuspend(const rtl_sigset_t *mask);
 #define sigsuspend rtl_sigsuspend
@@ -127,7 +133,7 @@ typedef struct rtl_posix_timer *rtl_timer_t;
  * said last who handles the signal.
  *
  * Context: any but an NMI.
- * Return: 0, -1 (RTL_TIMERS are in use, no such signal, null).
+ * Return: 0, -1: EAGAIN (RTL_TIMERS are in use), EINVAL (no such signal, null).
  */
 int rtl_timer_create(struct module *owner, clockid_t clock, const struct rtl_sigevent *event,
 		     rtl_timer_t *timer);
@@ -141,7 +147,7 @@ int rtl_timer_create(struct module *owner, clockid_t clock, const struct rtl_sig
  * @old: gets what timer_gettime() would say, or NULL
  *
  * Context: any but an NMI.
- * Return: 0, -1 (no such timer, null, bad time, nobody to send the signal to).
+ * Return: 0, -1: EINVAL (no such timer, null, bad time, nobody to send the signal to).
  */
 int rtl_timer_settime(rtl_timer_t timer, int flags, const struct itimerspec *value,
 		      struct itimerspec *old);

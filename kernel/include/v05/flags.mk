@@ -14,4 +14,5 @@ $(foreach file,$(OLD_FP:.c=),$(eval CFLAGS_$(file).o += $(OLD_FP_FLAGS))$(eval \
 
 OLD_FLAGS := -fsigned-char -fno-ipa-reference-addressable -Wno-missing-prototypes \
 	-Wno-missing-declarations -Wno-strict-prototypes -Wno-unused-function -Wno-old-style-definition \
-	-Wno-unused-variable -Wno-declaration-after-statement -Wno-error=implicit-int -Wno-implicit-fallthrough
+	-Wno-unused-variable -Wno-declaration-after-statement -Wno-error=implicit-int \
+	-Wno-implicit-fallthrough -Wno-error=return-type -Wno-return-type -Wno-return-mismatch

@@ -42,10 +42,33 @@ soft 1 handled 1
 process said of the process 42
 """
 
+NAMES = """\
+line 0
+was default 1
+bad line -1 22
+taken -22
+open 8 -19
+size 0 -22 -9
+room 4000
+CPUs 1 0 0
+affinity -1 channel 1
+uname 0 Linux
+time 1
+rdtscl 1
+magic 1
+marked at step 1
+open in RT -19
+woken up at step 2
+not suspended
+woken up before
+interrupts 1
+given back 0
+"""
 
-def said(stdout: str) -> str:
+
+def said(stdout: str, mark: str = "more") -> str:
     """The lines of the program, without their mark."""
-    return "".join(f"{line}\n" for line in re.findall(r"more: (.*)", stdout))
+    return "".join(f"{line}\n" for line in re.findall(rf"{mark}: (.*)", stdout))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -76,3 +99,17 @@ def test_rtl(vm: Vm, tmp_path: Path, kernel: str) -> None:
     assert done.stdout.startswith("answer\nkernel said of the kernel\n")
     assert said(done.stdout) == RTL
     assert done.stdout.endswith("name\tbytes\tmode\tuid\tgid\tmodules\tfiles\nunloaded\n")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_names_of_rtl(vm: Vm, tmp_path: Path, kernel: str) -> None:
+    """What RTLinux's own examples name, by the headers that they include: rtl_schedule() after a
+    mark, an interrupt as a signal, files that are made, and what says little."""
+    module = build(tmp_path, "rtl_names", "rtl", kernel)
+    done = vm("insmod rtl_names.ko && sleep 0.1; rmmod rtl_names && "
+              "dmesg | grep -a -o 'names: .*'; "
+              "rmmod rtl_compat && echo unloaded",
+              modules="tactus rtfifo rtl_compat", icount=True, busy=True, kernel=kernel,
+              put=[module])
+    assert said(done.stdout, "names") == NAMES
+    assert done.stdout.endswith("unloaded\n")

@@ -187,13 +187,12 @@ def _complaints(text: str, folder: Path) -> str:
     return "\n".join((picked or lines[-20:])[:40])
 
 
-def _old_flags(include: Path, layer: str) -> str:
-    """OLD_FLAGS of flags.mk, and the headers that come first."""
+def _old_flags(include: Path) -> str:
+    """OLD_FLAGS of flags.mk."""
     text = (include / "v05" / "flags.mk").read_text(encoding="utf-8").replace("\\\n", " ")
     found = re.search(r"^OLD_FLAGS := (.*)$", text, re.MULTILINE)
     assert found
-    return (f"{found[1]} -include {include / 'v05' / 'old.h'}"
-            f" -include {include / layer / f'{layer}_compat.h'}")
+    return found[1]
 
 
 def _fp_words(folder: Path) -> list[str]:
@@ -236,15 +235,17 @@ def build_folder(kernel: Kernel, folder: Path, layer: str = "",
         tree = tree_folder(kernel)
     include = TREE / "kernel" / "include"
     flags = [f"-I{include}"]
-    fp = []
+    old = []
     if layer:
         flags = [f"-I{include / layer}", *flags]
     if layer == "v05":
         flags.append("-funsigned-char")
     elif layer:
-        flags.append(_old_flags(include, layer))
-        fp = _fp_words(folder.resolve())
-    extra = [*fp, f"TACTUS={TREE}", "KCPPFLAGS=" + " ".join(flags), *(words or [])]
+        flags += ["-include", str(include / "v05" / "old.h"),
+                  "-include", str(include / layer / f"{layer}_compat.h")]
+        # Behind Linux's own flags, of which some are taken back.
+        old = [f"KCFLAGS={_old_flags(include)}", *_fp_words(folder.resolve())]
+    extra = [*old, f"TACTUS={TREE}", "KCPPFLAGS=" + " ".join(flags), *(words or [])]
     # Those of the tree, and those of modules beside it, as --make says.
     beside = [Path(path).resolve() for word in words or []
               if word.startswith("KBUILD_EXTRA_SYMBOLS=") for path in word.split("=", 1)[1].split()]
