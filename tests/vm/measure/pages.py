@@ -177,6 +177,16 @@ def _cyclictest(figures: Figures) -> list[list[str]]:
                _us(one["max_ns"])] for one in figures)]
 
 
+def _skins(figures: Figures) -> list[list[str]]:
+    rows = [["", "", "ns"]]
+    titles = {"latency": "RTAI latency, 100 us", "preempt": "RTAI preempt",
+              "switches": "RTAI switches", "rtlinux": "RTLinux rt_process, 500 us"}
+    for one in figures:
+        cells = ", ".join(f"{name} {value:,}" for name, value in one["columns"].items())
+        rows.append([titles[one["test"]], one["condition"], cells])
+    return rows
+
+
 def _demo_sound(figures: Figures) -> list[list[str]]:
     places = list(CONDITIONS)
     return [["", "bytes", "bits played", "faults found", "worst interval, off by"],
@@ -235,6 +245,7 @@ TABLES: dict[str, Table] = {
     "compare": Table(_compare, ["compare --seconds 1 --mode slope --mode sigma --mode pwm "
                                 + ALL_CONDITIONS],
                      "6.1", "generic"),
+    "skins": Table(_skins, ["skins"]),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
     "tap": Table(_tap, ["tap --runs 1"]),
     "tap-delay": Table(_tap_delay, ["tap-delay"]),

@@ -17,19 +17,17 @@ RESULTS = BENCH / "results.json"
 
 def main() -> int:
     """Take what `make bench` found, if it made any, and render the page."""
-    if RESULTS.exists():
-        found = json.loads(RESULTS.read_text(encoding="utf-8"))
-        if reason := reference.incomplete(found):
-            print(f"figures: {RESULTS.relative_to(TOP)}: {reason}; run make bench", file=sys.stderr)
-            return 1
-        # What takes programs of its own is kept by `tests/vm/measure/run NAME --long`.
-        for name in reference.EXTRAS:
-            extra = BENCH / f"{name}.json"
-            if extra.exists():
-                found[name] = json.loads(extra.read_text(encoding="utf-8"))
-            elif reference.FILE.exists():
-                found[name] = reference.load().get(name, [])
-        reference.save(found)
+    known = reference.load()
+    found = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else dict(known)
+    if reason := reference.incomplete(found):
+        print(f"figures: {RESULTS.relative_to(TOP)}: {reason}; run make bench", file=sys.stderr)
+        return 1
+    # What takes programs of its own is kept by `tests/vm/measure/run NAME --long`.
+    for name in reference.EXTRAS:
+        extra = BENCH / f"{name}.json"
+        found[name] = (json.loads(extra.read_text(encoding="utf-8")) if extra.exists()
+                       else known.get(name, []))
+    reference.save(found)
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(report.docs(text, reference.load()), encoding="utf-8")
     return 0
