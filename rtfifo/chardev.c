@@ -216,7 +216,7 @@ sleep:
 	if (!done)
 		return ret;
 	rtf_tell_rt(f, RTF_SPACE);
-	ret = rtf_run_handler(f);
+	ret = rtf_run_handler(f, 'r');
 	return ret < 0 ? ret : done;
 }
 
@@ -293,7 +293,7 @@ static ssize_t rtf_read(struct file *file, char __user *to, size_t count, loff_t
 		rtf_tell_rt(open->f, RTF_SPACE);
 	if (likely(!READ_ONCE(open->f->handler)))
 		return done;
-	ret = rtf_run_handler(open->f);
+	ret = rtf_run_handler(open->f, 'r');
 	return ret < 0 ? ret : done;
 }
 
@@ -437,7 +437,7 @@ static ssize_t rtf_write_iter(struct kiocb *iocb, struct iov_iter *from)
 		return ret;
 	if (READ_ONCE(f->fasync))
 		rtf_want(&f->in, READ_ONCE(f->piece));
-	ret = rtf_run_handler(f);
+	ret = rtf_run_handler(f, 'w');
 	return ret < 0 ? ret : p.done;
 }
 

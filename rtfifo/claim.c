@@ -74,7 +74,7 @@ long rtf_consume(struct rtf_file *open, const struct rtf_consume __user *from)
 	if (ret || !part.bytes)
 		return ret;
 	rtf_tell_rt(f, RTF_SPACE);
-	return min(rtf_run_handler(f), 0);
+	return min(rtf_run_handler(f, 'r'), 0);
 }
 
 static void rtf_map_open(struct vm_area_struct *vma)

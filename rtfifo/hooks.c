@@ -200,9 +200,13 @@ void rtf_tell_rt(struct rtf *f, unsigned int event)
 	       READ_ONCE(e.handler));
 }
 
-/* After a transfer, without locks: what the FIFO's handler says, or 0 if there is none. */
-int rtf_run_handler(struct rtf *f)
+/*
+ * After a transfer, without locks: what the FIFO's handler says, or 0 if there is none. RTAI's
+ * handlers take @how, 'r' or 'w', beside the number; to others that is a register more.
+ */
+int rtf_run_handler(struct rtf *f, int how)
 {
+	int (*handler)(unsigned int fifo, int how);
 	int ret = 0;
 
 	if (!READ_ONCE(f->handler))
@@ -210,7 +214,8 @@ int rtf_run_handler(struct rtf *f)
 	mutex_lock(&f->handler_lock);
 	if (f->handler) {
 		WRITE_ONCE(f->handler_task, current);
-		ret = f->handler(f->number);
+		handler = (void *)f->handler;
+		ret = handler(f->number, how);
 		WRITE_ONCE(f->handler_task, NULL);
 	}
 	mutex_unlock(&f->handler_lock);

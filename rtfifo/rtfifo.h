@@ -124,7 +124,7 @@ void rtf_hooks_off(struct rtf *f);
 void rtf_hooks_forget(struct rtf *f, struct module *mod);
 int rtf_run_filter(struct rtf *f, u32 n, u32 done, u32 total);
 void rtf_tell_rt(struct rtf *f, unsigned int event);
-int rtf_run_handler(struct rtf *f);
+int rtf_run_handler(struct rtf *f, int how);
 int rtf_tell_opened(struct rtf_file *open);
 void rtf_tell_closed(struct rtf_file *open);
 

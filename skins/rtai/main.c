@@ -69,6 +69,12 @@ int rt_release_irq(unsigned int irq)
 }
 EXPORT_SYMBOL_GPL(rt_release_irq);
 
+void line_set_data(unsigned int irq, void *data)
+{
+	if (irq < LINES)
+		WRITE_ONCE(lines[irq].data, data);
+}
+
 /* Service requests: Linux calls a function, with interrupts off, when it gets to it. */
 
 #define SRQS 32
@@ -231,7 +237,9 @@ void names_forget(const struct module *mod)
 static int on_module(struct notifier_block *block, unsigned long state, void *mod)
 {
 	if (state == MODULE_STATE_GOING) {
+		timer_forget(mod);
 		irqs_free(mod);
+		linux_irqs_free(mod);
 		named_forget(mod);
 		names_forget(mod);
 		tasklets_forget(mod);
@@ -245,6 +253,7 @@ static int __init rtai_compat_init(void)
 {
 	int error = heap_init();
 
+	linux_irqs_init();
 	if (error)
 		return error;
 	error = register_module_notifier(&notifier);
@@ -257,7 +266,9 @@ module_init(rtai_compat_init);
 static void __exit rtai_compat_exit(void)
 {
 	unregister_module_notifier(&notifier);
+	timer_forget(NULL);
 	irqs_free(NULL);
+	linux_irqs_free(NULL);
 	tasklets_forget(NULL);
 	named_forget(NULL);
 	garbage_wait();

@@ -23,6 +23,18 @@
 /** irqs_free - give back the interrupts of @mod; NULL: all. Linux process. */
 void irqs_free(const struct module *mod);
 
+/** line_set_data - what @irq's handler gets as its second argument. Any context. */
+void line_set_data(unsigned int irq, void *data);
+
+/** timer_forget - give up rt_request_timer()'s handler in @mod; NULL: any. Linux process. */
+void timer_forget(const struct module *mod);
+
+/** linux_irqs_init - prepare rt_pend_linux_irq(). Linux process. */
+void linux_irqs_init(void);
+
+/** linux_irqs_free - the same of rt_request_linux_irq()'s. Linux process; may sleep. */
+void linux_irqs_free(const struct module *mod);
+
 /** named_forget - delete what rt_named_*() made for code in @mod; NULL: all. Linux process. */
 void named_forget(const struct module *mod);
 

@@ -55,6 +55,8 @@ int rtai_task_init(struct rtai_task *task, void (*fn)(long data), long data, int
 	snprintf(name, sizeof(name), "%ps", fn);
 	name[strcspn(name, " +")] = 0;
 	rt_task_set_name(&task->task, name);
+	if (cpu < 0 && raw_smp_processor_id() >= NR_RT_CPUS)
+		cpu = cpumask_first(cpu_online_mask);
 	if (cpu >= 0)
 		error = rt_task_set_cpu(&task->task, cpu);
 	if (error)

@@ -161,7 +161,6 @@ static inline RTIME start_rt_timer(long period)
 #define rt_set_periodic_mode() do { } while (0)
 #define rt_is_hard_timer_running() 1
 #define rt_free_timers() do { } while (0)
-#define rt_free_timer() do { } while (0)
 #define rt_linux_use_fpu(flag) do { } while (0)
 #define rt_preempt_always(flag) do { } while (0)
 #define rt_set_sched_policy(task, policy, quantum) do { } while (0)
@@ -368,6 +367,8 @@ int rtai_rtf_put(unsigned int fifo, const void *buf, int count);
 #define rtf_put_if(fifo, buf, count) rtf_put(fifo, buf, count)
 #define rtf_get_if(fifo, buf, count) rtf_get(fifo, buf, count)
 #define rtf_reset(fifo) ((void)rtf_flush(fifo), 0)
+/* int (*)(unsigned int fifo, int how): 'r' after a read of Linux's, 'w' after a write. */
+#define X_FIFO_HANDLER(handler) ((int (*)(unsigned int))(handler))
 #define X_FIFO_HANDLER2(handler) ((int (*)(unsigned int))(handler))
 #define RTF_NO 64
 
@@ -378,10 +379,11 @@ int rt_request_irq(unsigned int irq, int (*handler)(unsigned int irq, void *data
 int rt_release_irq(unsigned int irq);
 #define rt_startup_irq(irq) 0
 #define rt_shutdown_irq(irq) do { } while (0)
-#define rt_enable_irq(irq) do { } while (0)
-#define rt_disable_irq(irq) do { } while (0)
-#define rt_ack_irq(irq) do { } while (0)
-#define rt_unmask_irq(irq) do { } while (0)
+/* Programs hand these on as functions. */
+static inline void rt_enable_irq(unsigned int irq) { }
+static inline void rt_disable_irq(unsigned int irq) { }
+static inline void rt_ack_irq(unsigned int irq) { }
+static inline void rt_unmask_irq(unsigned int irq) { }
 #define rt_request_global_irq(irq, fn) rt_request_irq(irq, (void *)(fn), NULL, 0)
 #define rt_free_global_irq(irq) rt_release_irq(irq)
 int rt_request_srq(unsigned int label, void (*handler)(void), long long (*user)(unsigned long));

@@ -10,12 +10,14 @@
 #error "include rtai_compat.h"
 #endif
 
+#include <linux/ioport.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/rtmutex.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <asm/fpu/api.h>
+#include <asm/irqflags.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
 
@@ -24,8 +26,26 @@
 #define EXPORT_NO_SYMBOLS
 #endif
 #define smp_num_cpus num_online_cpus()
+/*
+ * For arrays by hard_cpu_id(). RTAI had 2; by a distribution's NR_CPUS, 8192, they are arrays that
+ * no memory holds. A task comes to one of these CPUs unless the program names another.
+ */
+#if NR_CPUS < 32
 #define NR_RT_CPUS NR_CPUS
-#define RTAI_NR_CPUS NR_CPUS
+#else
+#define NR_RT_CPUS 32
+#endif
+#define RTAI_NR_CPUS NR_RT_CPUS
+#define RTAI_MODULE_PARM(name, type) module_param(name, type, 0444)
+
+/* As Linux had it: whether ports are free, for now. 0, -EBUSY. Linux process. */
+static inline int check_region(unsigned long first, unsigned long many)
+{
+	if (!request_region(first, many, "check_region"))
+		return -EBUSY;
+	release_region(first, many);
+	return 0;
+}
 
 /* Numbers. A count is a nanosecond; rdtsc() counts the TSC, CPU_FREQ times a second. */
 
@@ -37,15 +57,18 @@
 #define TIMER_8254_IRQ 0
 #define LOCAL_TIMER_IPI 0xef
 
+/* A frequency above 2 GHz is a negative int, and meant as it is. */
 static inline long long llimd(long long value, int times, int by)
 {
-	return value < 0 ? -(long long)mul_u64_u64_div_u64(-value, times, by)
-			 : (long long)mul_u64_u64_div_u64(value, times, by);
+	return value < 0 ? -(long long)mul_u64_u64_div_u64(-value, (unsigned int)times,
+							   (unsigned int)by)
+			 : (long long)mul_u64_u64_div_u64(value, (unsigned int)times,
+							  (unsigned int)by);
 }
 
 static inline int imuldiv(int value, int times, int by)
 {
-	return (int)((long long)value * times / by);
+	return (int)((long long)value * (unsigned int)times / (unsigned int)by);
 }
 
 static inline unsigned long long ulldiv(unsigned long long value, unsigned long by,
@@ -83,6 +106,9 @@ struct apic_timer_setup_data {
 #define start_rt_apic_timers(setup, cpu) ((void)(setup))
 #define stop_rt_apic_timers() do { } while (0)
 #define rt_get_timer_cpu() (-1)
+#define DECLR_8254_TSC_EMULATION struct rtai_nothing
+#define SETUP_8254_TSC_EMULATION do { } while (0)
+#define CLEAR_8254_TSC_EMULATION do { } while (0)
 #define rt_mask_and_ack_irq(irq) do { } while (0)
 #define rt_end_irq(irq) do { } while (0)
 #define rt_eoi_irq(irq) do { } while (0)
@@ -91,6 +117,59 @@ struct apic_timer_setup_data {
 #define rt_umount_rtai() do { } while (0)
 #define rt_mount() 0
 #define rt_umount() do { } while (0)
+
+/*
+ * The bare timer, under a program that brings no tasks. Linux keeps its own, so nothing of what
+ * programs do here to keep Linux's clock going is needed, or harmful. A program calculates in
+ * @rt_times; the layer does not read it again.
+ */
+
+struct rt_times {
+	int linux_tick, periodic_tick;
+	RTIME tick_time, linux_time, intr_time;
+};
+
+extern struct rt_times rt_smp_times[NR_RT_CPUS];
+extern struct rt_times rt_times __asm__("rt_smp_times");	/* the first of those */
+
+/**
+ * rt_request_timer - have a function called by a timer of RTAI's only user
+ * @handler: called with the number TIMER_8254_IRQ, and with rt_set_global_irq_ext()'s data; no
+ *	floating point. What it returns does not count
+ * @tick: its period, in parts of FREQ_8254; 0: @rt_times is in parts of CPU_FREQ, and the next
+ *	call is rt_set_timer_delay()'s. The first is a tick of Linux's later
+ * @apic: not 0: parts of FREQ_APIC instead of FREQ_8254
+ *
+ * What is missed by more than a period is left out.
+ *
+ * Context: of @handler: RT interrupt, on the CPU that this is called on. Of this: Linux process.
+ * Return: 0, -EINVAL (no @handler, negative @tick), -EBUSY (there is one), or as rt_timer_start().
+ */
+int rt_request_timer(void (*handler)(void), unsigned int tick, int apic);
+/* On return the handler does not run. Linux process. */
+void rt_free_timer(void);
+/* From the handler: when it is called next, in parts of FREQ_8254 or FREQ_APIC. 0: as it would. */
+void rt_set_timer_delay(int delay);
+/* What the handler of a line gets as its second argument. Any context. */
+void rt_set_global_irq_ext(unsigned int irq, int ext, unsigned long data);
+
+/**
+ * rt_request_linux_irq - have Linux call a function for what rt_pend_linux_irq() hands on
+ * @irq: 0 to 15
+ * @handler: int or void (*)(int irq, void *dev, struct pt_regs *regs); no regs: NULL
+ * @name: not used
+ * @dev: its second argument, and by what it is freed
+ *
+ * Linux's own interrupts of that line do not call it: for those there is request_irq().
+ *
+ * Context: of @handler: hard interrupt of Linux. Of this: Linux process.
+ * Return: 0, -EINVAL, -EBUSY (16 of them).
+ */
+int rt_request_linux_irq(unsigned int irq, void *handler, char *name, void *dev);
+/* 0, -EINVAL. On return the handler does not run. Linux process; may sleep. */
+int rt_free_linux_irq(unsigned int irq, void *dev);
+/* To those functions only. A driver of Linux's own is not called. Any context. */
+void rt_pend_linux_irq(unsigned int irq);
 
 static inline int rt_assign_irq_to_cpu(int irq, unsigned long cpus)
 {
@@ -108,6 +187,11 @@ static inline int rt_set_irq_ack(unsigned int irq, int (*ack)(unsigned int irq, 
 }
 
 /* The CPU's own flag: keep it short. */
+
+static inline void rt_global_save_flags(unsigned long *flags)
+{
+	*flags = native_save_fl();
+}
 
 #define rtai_cli() ((void)rt_global_save_flags_and_cli())
 #define rtai_sti() rt_global_restore_flags(X86_EFLAGS_IF)
@@ -427,8 +511,9 @@ unsigned long rtai_name_of(void *object);
 #define rtf_evdrp(fifo, buf, count) rtf_peek(fifo, buf, count)
 #define rtf_is_empty(fifo) rtf_isempty(fifo)
 #define rtf_get_frbs(fifo) rtf_free(fifo)
+/* The memory is Tactus's. RTAI did not look at @buf either, and programs declare none. */
 #define rtf_create_using_bh_and_usr_buf(fifo, buf, size, bh) \
-	((void)(buf), rtai_rtf_create(THIS_MODULE, fifo, size))
+	rtai_rtf_create(THIS_MODULE, fifo, size)
 #define rtf_destroy_using_usr_buf(fifo) rtf_destroy(fifo)
 
 /* Lights at a parallel port. */

@@ -31,6 +31,17 @@ process said of the process 42
 freed 1
 freed again 0
 """
+BARE = """\
+flags 1, CPUs 1, fast 2 750
+free 0, taken -16
+1000 ticks of 119, 99733 ns, again -16
+handed on 1
+freed 0, again -22
+5 shots, irq 0 data 99, handed on 5
+not suspended
+written w 1
+read
+"""
 RTL = """\
 bad names -19 -19
 trylock 0 1
@@ -69,6 +80,19 @@ given back 0
 def said(stdout: str, mark: str = "more") -> str:
     """The lines of the program, without their mark."""
     return "".join(f"{line}\n" for line in re.findall(rf"{mark}: (.*)", stdout))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rtai_without_tasks(vm: Vm, tmp_path: Path, kernel: str) -> None:
+    """A function at the bare timer, by ticks and by shots, what it hands on, RTAI 2's names."""
+    module = build(tmp_path, "rtai_bare", "rtai", kernel)
+    done = vm("insmod /root/rtai_bare.ko && sleep 0.1 && printf x > /dev/rtf2 && "
+              "! head -c 1 /dev/rtf3 && rmmod rtai_bare || exit 1; dmesg | grep -a -o 'bare: .*'; "
+              "rmmod rtai_compat && echo unloaded",
+              modules="tactus rtfifo rtai_compat", icount=True, kernel=kernel, put=[module],
+              timeout=120)
+    assert said(done.stdout, "bare") == BARE
+    assert done.stdout.endswith("unloaded\n")
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
