@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How far it goes: the highest rate of a task without a miss, and a release among ever more tasks.
+"""How far it goes: the highest rate of a task without a miss, a release among ever more tasks, and
+a put among ever more FIFOs.
 
 The rates run beside the bench's load with its sections, each for as many releases. What a release
 costs among N ready tasks, tests/vm/measure/modules/task_bench counts; its growth for each doubling
@@ -22,6 +23,9 @@ from .figures import MeasureError
 RATES_HZ = (1000, 5000, 10_000, 20_000, 30_000, 40_000, 50_000, 60_000, 80_000, 100_000)
 # What must go without a miss.
 GOAL_HZ = 50_000
+FIFOS = (1, 4, 16, 64, 256)
+# By how many instructions a put or a get among the most may be dearer than with one FIFO.
+SLACK = 2
 _CONTEXTS = "process,timer,tasklet"
 _MARK = "RATE "
 
@@ -96,6 +100,54 @@ def slopes(raw: dict[str, int]) -> list[tuple[int, int, float]]:
         for (fewer, before), (n, value) in zip(points, points[1:], strict=False)]
 
 
+@dataclass(frozen=True)
+class Fifos(figures.Result):
+    """A put and a get of 8 bytes by the last of so many FIFOs, in instructions."""
+
+    fifos: int
+    put: int
+    get: int
+
+
+def parse_fifos(text: str) -> list[Fifos]:
+    """Of the parts "RATE N" with the lines of /proc/fifo_bench."""
+    found = []
+    for part in text.replace("\r", "").split(_MARK)[1:]:
+        number, *lines = part.splitlines()
+        cost = {words[0]: int(words[2]) for line in lines
+                if (words := line.split())[1:2] == ["8"]}
+        if set(cost) != {"put", "get"}:
+            raise MeasureError(f"{number} FIFOs: no figure:\n{part}")
+        found.append(Fifos(int(number), cost["put"], cost["get"]))
+    return found
+
+
+def among_fifos(kernel: str = "6.1", flavour: str = "cloud") -> list[Fifos]:
+    """One boot; MeasureError when it cannot be made."""
+    lines = ["set -e"]
+    for number in FIFOS:
+        lines += [f"modprobe fifo_bench fifos={number}",
+                  f"head -c 40000 /dev/zero > /dev/rtf{number - 1}",
+                  f"echo {_MARK}{number}; cat /proc/fifo_bench", "rmmod fifo_bench"]
+    return parse_fifos(figures.boot(
+        "\n".join(lines), "--icount", f"--modules=tactus rtfifo nfifos={max(FIFOS)}",
+        "--with-modules=fifo_bench", "--memory=1G", kernel=kernel, flavour=flavour))
+
+
+def judge_fifos(found: Sequence[Fifos]) -> list[str]:
+    """Is it flat?"""
+    first = found[0]
+    return [f"{one.fifos} FIFOs: put {one.put}, get {one.get} instructions, with one "
+            f"{first.put} and {first.get}" for one in found
+            if one.put > first.put + SLACK or one.get > first.get + SLACK]
+
+
+def table_fifos(found: Sequence[Fifos]) -> str:
+    """For people."""
+    return "\n".join([f"{'FIFOs':>11} {'put 8':>8} {'get 8':>8}",
+                      *(f"{one.fifos:>11} {one.put:>8} {one.get:>8}" for one in found)])
+
+
 def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
     yield figures.outcome(rates(options.releases, options.kernel, options.flavour), table, judge)
     curve = slopes(costs.costs(options.kernel).raw)
@@ -104,6 +156,7 @@ def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
          for n, value, slope in curve],
         "\n".join([f"{'ready tasks':>11} {'release':>8} {'a doubling':>10}",
                    *(f"{n:>11} {value:>8} {slope:>+10.1f}" for n, value, slope in curve)]))
+    yield figures.outcome(among_fifos(options.kernel, options.flavour), table_fifos, judge_fifos)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -111,5 +164,5 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 MEASUREMENTS = (figures.Measurement(
-    "scale", "the highest rate of a task without a miss, and a release among 1 to 1000 tasks", _run,
-    _add_options, {"releases": 20_000}),)
+    "scale", "the highest rate without a miss; a release among many tasks, a put among many FIFOs",
+    _run, _add_options, {"releases": 20_000}),)

@@ -29,6 +29,23 @@ def test_a_logarithmic_curve_has_the_same_slope() -> None:
     assert curve == [(1, 100, 0.0), (8, 130, 10.0), (64, 160, 10.0)]
 
 
+def bench(put: int, get: int) -> str:
+    return f"op\tbytes\trtf\tkfifo\tmemcpy\nput\t8\t{put}\t57\t3\nget\t8\t{get}\t57\t3\n"
+
+
+@pytest.mark.parametrize(("put", "get", "wrong"), [(48, 40, 0), (50, 42, 0), (51, 40, 1),
+                                                   (48, 43, 1)])
+def test_many_fifos_cost_no_more(put: int, get: int, wrong: int) -> None:
+    found = scale.parse_fifos(f"RATE 1\n{bench(48, 40)}RATE 256\n{bench(put, get)}")
+    assert found == [scale.Fifos(1, 48, 40), scale.Fifos(256, put, get)]
+    assert len(scale.judge_fifos(found)) == wrong
+
+
+def test_fifos_without_a_figure_are_an_error() -> None:
+    with pytest.raises(figures.MeasureError, match="4 FIFOs: no figure"):
+        scale.parse_fifos("RATE 4\nop\tbytes\trtf\tkfifo\tmemcpy\n")
+
+
 def test_a_rate_that_is_missing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale.programs, "build", lambda name: name)
     monkeypatch.setattr(figures, "boot", lambda *words, **options: "RATE 1000\nRATE end\n")

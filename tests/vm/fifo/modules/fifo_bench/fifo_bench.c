@@ -13,9 +13,12 @@
 #include <rt/fifo.h>
 #include <rt/time.h>
 
-#define FIFO 0
 #define SIZE_BYTES 65536
 #define ROUNDS 32	/* as many of the largest fit in */
+
+static unsigned int fifos = 1;
+module_param(fifos, uint, 0444);
+MODULE_PARM_DESC(fifos, "How many there are; the last one is measured");
 
 static struct kfifo kfifo;
 static char from[1024], to[1024];
@@ -26,7 +29,7 @@ static noinline void put(enum subject subject, unsigned int bytes)
 {
 	switch (subject) {
 	case RTF:
-		rtf_put(FIFO, from, bytes);
+		rtf_put(fifos - 1, from, bytes);
 		break;
 	case KFIFO:
 		kfifo_in(&kfifo, from, bytes);
@@ -41,7 +44,7 @@ static noinline void get(enum subject subject, unsigned int bytes)
 {
 	switch (subject) {
 	case RTF:
-		rtf_get(FIFO, to, bytes);
+		rtf_get(fifos - 1, to, bytes);
 		break;
 	case KFIFO:
 		bytes = kfifo_out(&kfifo, to, bytes);
@@ -74,7 +77,7 @@ static RTIME time_of(void (*fn)(enum subject, unsigned int), enum subject subjec
 }
 
 /*
- * The gets take what Linux wrote to /dev/rtf0 beforehand: 40000 bytes will do. What
+ * The gets take what Linux wrote to the last FIFO beforehand: 40000 bytes will do. What
  * they get does not matter, and the puts are left unread.
  */
 static int bench_show(struct seq_file *m, void *unused)
@@ -86,7 +89,8 @@ static int bench_show(struct seq_file *m, void *unused)
 	for (s = 0; s < ARRAY_SIZE(sizes); s++) {
 		RTIME puts[SUBJECTS], gets[SUBJECTS];
 
-		if (rtf_used(FIFO) < ROUNDS * sizes[s] || rtf_free(FIFO) < ROUNDS * sizes[s])
+		if (rtf_used(fifos - 1) < ROUNDS * sizes[s] ||
+		    rtf_free(fifos - 1) < ROUNDS * sizes[s])
 			return -ENOSPC;
 		kfifo_reset(&kfifo);
 		for (subject = 0; subject < SUBJECTS; subject++)
@@ -103,21 +107,27 @@ static int bench_show(struct seq_file *m, void *unused)
 
 static int __init fifo_bench_init(void)
 {
-	int ret = kfifo_alloc(&kfifo, SIZE_BYTES, GFP_KERNEL);
+	unsigned int made = 0;
+	int ret;
 
+	if (!fifos)
+		return -EINVAL;
+	ret = kfifo_alloc(&kfifo, SIZE_BYTES, GFP_KERNEL);
 	if (ret)
 		return ret;
-	ret = rtf_create(FIFO, SIZE_BYTES);
-	if (ret)
-		goto err_kfifo;
+	for (; made < fifos; made++) {
+		ret = rtf_create(made, SIZE_BYTES);
+		if (ret)
+			goto err_fifos;
+	}
 	ret = -ENOMEM;
 	if (!proc_create_single("fifo_bench", 0400, NULL, bench_show))
-		goto err_fifo;
+		goto err_fifos;
 	return 0;
 
-err_fifo:
-	rtf_destroy(FIFO);
-err_kfifo:
+err_fifos:
+	while (made--)
+		rtf_destroy(made);
 	kfifo_free(&kfifo);
 	return ret;
 }
@@ -125,7 +135,8 @@ err_kfifo:
 static void __exit fifo_bench_exit(void)
 {
 	remove_proc_entry("fifo_bench", NULL);
-	rtf_destroy(FIFO);
+	while (fifos--)
+		rtf_destroy(fifos);
 	kfifo_free(&kfifo);
 }
 
