@@ -44,7 +44,7 @@ static bool may_use(const struct thread *t, unsigned long fifo)
 
 static long call_put(struct thread *t, const struct pt_regs *regs)
 {
-	char buffer[RT_COPY_MOST];
+	char buffer[RT_COPY_MOST] __uninitialized;	/* not zeroed each time */
 
 	if (!may_use(t, regs->di))
 		return -EBADF;
@@ -57,7 +57,7 @@ static long call_put(struct thread *t, const struct pt_regs *regs)
 
 static long call_get(struct thread *t, const struct pt_regs *regs)
 {
-	char buffer[RT_COPY_MOST];
+	char buffer[RT_COPY_MOST] __uninitialized;	/* not zeroed each time */
 	long got;
 
 	if (!may_use(t, regs->di))

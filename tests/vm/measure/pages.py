@@ -30,6 +30,7 @@ from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
 from .overhead import LIMIT_PERCENT
 from .systems.report import fill, markdown_rows
 from .systems.runner import tools
+from .user import LATENESS_GOAL_NS
 
 KEPT = Path(__file__).with_name("pages.json")
 RUN = TOP / "tests/vm/measure/run"
@@ -187,6 +188,19 @@ def _skins(figures: Figures) -> list[list[str]]:
     return rows
 
 
+def _user(figures: Figures) -> list[list[str]]:
+    rows = [["", "Instructions", "Goal"]]
+    for one in figures:
+        if "instructions" in one:
+            what, value, goal = one["what"], one["instructions"], one["goal"]
+        else:
+            period_us = one["case"]["period_us"]
+            what = f"lateness beside sections, a period of {period_us:,} us: max"
+            value, goal = one["max_ns"], LATENESS_GOAL_NS
+        rows.append([what, f"{value:,.0f}", "" if goal is None else f"{goal:,.0f}"])
+    return rows
+
+
 def _demo_sound(figures: Figures) -> list[list[str]]:
     places = list(CONDITIONS)
     return [["", "bytes", "bits played", "faults found", "worst interval, off by"],
@@ -245,6 +259,7 @@ TABLES: dict[str, Table] = {
     "compare": Table(_compare, ["compare --seconds 1 --mode slope --mode sigma --mode pwm "
                                 + ALL_CONDITIONS],
                      "6.1", "generic"),
+    "user": Table(_user, ["user"]),
     "skins": Table(_skins, ["skins"]),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
     "tap": Table(_tap, ["tap --runs 1"]),

@@ -37,8 +37,6 @@ TYPED = {
     ("docs/tap.md", "`.mid`"): "a rate of the format",
     ("docs/tap.md", "`loop_60s`"): "as the tests -k in_full of test_tap_user.py print it",
     ("docs/tap.md", "`loop_10000`"): "as the tests -k in_full of test_tap_user.py print it",
-    ("docs/userspace.md", "lateness beside 20 ms sections, 1 kHz and 10 kHz: max"):
-        "as `measure/run user` printed it",
     ("examples/latency/README.md", "`histogram`"): "what the file has",
     ("examples/linuxcnc/README.md", "What runs the base thread of 25 us"): "the period asked for",
     ("examples/linuxcnc/README.md", "LinuxCNC's HAL on Tactus, stock 6.1 kernel"):
