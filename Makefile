@@ -124,7 +124,7 @@ test-quick: setup-test
 # Hours: what `make test` leaves out. docs/testing.md lists it, with its last run.
 test-long: setup-test
 	@failed=0; \
-	TACTUS_THOROUGH=1 $(PYTEST) -v -n $(JOBS) --dist load -m long $(PYTEST_ARGS) || failed=1; \
+	TACTUS_THOROUGH=1 $(PYTEST) -v -n $(JOBS) --dist load -m long --note-runs $(PYTEST_ARGS) || failed=1; \
 	$(MAKE) --no-print-directory kunit || failed=1; \
 	$(MAKE) --no-print-directory explore || failed=1; \
 	exit $$failed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-pytest_plugins = ["harness.budget", "harness.fixtures", "harness.workers", "machines"]
+pytest_plugins = ["harness.budget", "harness.fixtures", "harness.lastrun", "harness.workers",
+                  "machines"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
