@@ -4,10 +4,9 @@
     tests/vm/python -m measure.pages                     write the tables from the figures kept
     tests/vm/python -m measure.pages --measure [NAME...]  measure these tables, or all; then write
 
-A table of figures stands in README.md, docs/measuring.md, docs/applications.md or
-docs/userspace.md between <!-- figures: NAME --> and <!-- end -->. The figures of all are kept, with
-what they were made with, in pages.json; the demo's and the matrix's come from out/, where
-`make demo` and `make test-matrix` leave theirs.
+A table of figures stands on one of PAGES between <!-- figures: NAME --> and <!-- end -->. The
+figures of all are kept, with what they were made with, in pages.json; the demos' and the matrix's
+come from out/, where `make demo`, `make demo-cnc` and `make test-matrix` leave theirs.
 test_pages.py holds page and figures together; test_lateness.py, figures and today's measurement.
 """
 
@@ -35,7 +34,7 @@ from .user import LATENESS_GOAL_NS
 KEPT = Path(__file__).with_name("pages.json")
 RUN = TOP / "tests/vm/measure/run"
 PAGES = (TOP / "README.md", TOP / "docs/measuring.md", TOP / "docs/applications.md",
-         TOP / "docs/userspace.md")
+         TOP / "docs/userspace.md", TOP / "examples/linuxcnc/README.md")
 # By how much a measurement of today may differ from the page, with the same kernel and tools:
 # where modules land, and with them the load's phase, moves a maximum by some 10 %.
 MEAN_PERCENT = 5
@@ -201,6 +200,19 @@ def _user(figures: Figures) -> list[list[str]]:
     return rows
 
 
+def _cnc(figures: Figures) -> list[list[str]]:
+    titles = {"tactus": "LinuxCNC's HAL on Tactus, stock 6.1 kernel",
+              "hosted": "the same HAL on Linux's timers (`mode=hosted`)",
+              "preempt_rt": "a `SCHED_FIFO` thread on Debian's PREEMPT_RT kernel"}
+    rows = [["What runs the base thread of 25 us", "Steps", "Latest", "At the end off by, x and y"]]
+    for one in figures:
+        late = (f"{one['latest_ns']:,} ns" if one["latest_ns"] < 10_000
+                else f"{one['latest_ns'] / 1e6:.1f} ms")
+        rows.append([titles[one["name"]], f"{one['steps']:,}", late,
+                     f"{one['off_x']:.2f}, {one['off_y']:.2f} mm"])
+    return rows
+
+
 def _demo_sound(figures: Figures) -> list[list[str]]:
     places = list(CONDITIONS)
     return [["", "bytes", "bits played", "faults found", "worst interval, off by"],
@@ -231,7 +243,7 @@ class Table:
     kept: str = ""
     """Or the file below out/ that has them."""
     part: str = "lateness"
-    """Under which key, if that file has more than rows."""
+    """Under which key, if that file has more than rows; "": each key is the name of a row."""
 
 
 ALL_CONDITIONS = " ".join(f"--condition {name}" for name in CONDITIONS)
@@ -259,12 +271,17 @@ TABLES: dict[str, Table] = {
     "compare": Table(_compare, ["compare --seconds 1 --mode slope --mode sigma --mode pwm "
                                 + ALL_CONDITIONS],
                      "6.1", "generic"),
+    "cnc": Table(_cnc, kept="cnc/results.json", part=""),
     "user": Table(_user, ["user"]),
     "skins": Table(_skins, ["skins"]),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
     "tap": Table(_tap, ["tap --runs 1"]),
     "tap-delay": Table(_tap_delay, ["tap-delay"]),
 }
+
+
+# What leaves its figures in a folder or a file of out/.
+LEFT_BY = {"demo": "`make demo`", "cnc": "`make demo-cnc`", "matrix.json": "`make test-matrix`"}
 
 
 class PagesError(Exception):
@@ -299,7 +316,8 @@ def left(table: Table) -> Figures | None:
     if not table.kept or not file.exists():
         return None
     data = json.loads(file.read_text(encoding="utf-8"))
-    rows: Figures = data if isinstance(data, list) else data[table.part]
+    rows: Figures = (data if isinstance(data, list) else data[table.part] if table.part
+                     else [{"name": name, **row} for name, row in data.items()])
     return [_short(row) for row in rows]
 
 
@@ -313,7 +331,7 @@ def command_of(name: str) -> str:
     """What makes a table's figures, for people."""
     table = TABLES[name]
     return "; ".join(f"`tests/vm/measure/run {one}`" for one in table.commands) or (
-        "`make demo`" if table.kept.startswith("demo/") else "`make test-matrix`")
+        LEFT_BY[table.kept.partition("/")[0]])
 
 
 def render(name: str, data: Mapping[str, Any]) -> str:

@@ -38,13 +38,6 @@ TYPED = {
     ("docs/tap.md", "`loop_60s`"): "as the tests -k in_full of test_tap_user.py print it",
     ("docs/tap.md", "`loop_10000`"): "as the tests -k in_full of test_tap_user.py print it",
     ("examples/latency/README.md", "`histogram`"): "what the file has",
-    ("examples/linuxcnc/README.md", "What runs the base thread of 25 us"): "the period asked for",
-    ("examples/linuxcnc/README.md", "LinuxCNC's HAL on Tactus, stock 6.1 kernel"):
-        "as `make demo-cnc` printed it",
-    ("examples/linuxcnc/README.md", "the same HAL on Linux's timers (`mode=hosted`)"):
-        "as `make demo-cnc` printed it",
-    ("examples/linuxcnc/README.md", "a `SCHED_FIFO` thread on Debian's PREEMPT_RT kernel"):
-        "as `make demo-cnc` printed it",
     ("examples/pathfinder/README.md", "`bus`"): "what the tasks are given",
     ("examples/pathfinder/README.md", "`comm`"): "what the tasks are given",
     ("examples/pathfinder/README.md", "`weather`"): "what the tasks are given",
