@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The slow ones of `make check`: kbuild with W=1 and sparse, kbuild with clang, and the kernel's
-semantic patches."""
+semantic patches. clang for the newer kernels is a long test."""
 from __future__ import annotations
 
 import subprocess
@@ -12,7 +12,8 @@ RUN = Path(__file__).resolve().parent / "run"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sparse", "clang_modules", "coccinelle"])
+@pytest.mark.parametrize("name", ["sparse", "clang_modules", "coccinelle",
+                                  pytest.param("clang_newer", marks=pytest.mark.long)])
 def test_no_complaints(name: str) -> None:
     done = subprocess.run([RUN, name], text=True, capture_output=True)
     if done.returncode == 2:

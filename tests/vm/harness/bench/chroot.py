@@ -23,6 +23,8 @@ from .kernels import Kernel, compiler_of
 OLDEST = "bookworm"
 # What building a module takes beside the compiler that the headers name.
 PACKAGES = ("make", "bc", "kmod", "libelf1t64", "pahole")
+# Names further packages, for a chroot of its own: `make check` builds with another compiler.
+ALSO = "TACTUS_CHROOT_PACKAGES"
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 # Bindings live in a mount name space of their own: they end with the command, however it ends.
@@ -60,7 +62,8 @@ def make(kernel: Kernel) -> Path:
     """
     release = kernel.release_name
     compiler = compiler_of(kernel) or "gcc"
-    root = cache_dir() / "chroots" / f"{release}-{compiler}"
+    also = os.environ.get(ALSO, "").split()
+    root = cache_dir() / "chroots" / "-".join([release, compiler, *also])
     if os.geteuid() != 0:
         raise BenchError(f"the modules for {kernel.release} are built in a chroot of {release},"
                          " and only root can enter one")
@@ -78,7 +81,7 @@ def make(kernel: Kernel) -> Path:
         try:
             output_of(
                 ["mmdebstrap", "--quiet", "--variant=apt", "--mode=root",
-                 f"--include={','.join((compiler, *PACKAGES))}", *_proxies(),
+                 f"--include={','.join((compiler, *PACKAGES, *also))}", *_proxies(),
                  release, str(scratch), str(sources)],
                 f"making a chroot of {release}",
             )
