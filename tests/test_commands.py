@@ -47,7 +47,7 @@ BLOCKS: dict[tuple[str, str], str] = {
     ("docs/tap-language.md", "tactus tap --check"): NEEDS_FILES,
     ("docs/tap-language.md", "tactus-tapfile"): "tests/test_docs.py",
     ("docs/tap.md", "modprobe rt_tap"): "examples/tap/tests/test_tap_user.py",
-    ("docs/tap.md", "pytest"): "examples/tap/tests/test_tap_user.py",
+    ("docs/tap.md", "tests/vm/python -m pytest"): "examples/tap/tests/test_tap_user.py",
     ("docs/testing.md", "tests/vm/vm run"): "tests/test_blocks.py",
     ("docs/testing.md", "cat ~/mine/Kbuild"): NEEDS_FILES,
     ("docs/testing.md", "tests/vm/explore"): "tests/vm/harness/test_explore.py",

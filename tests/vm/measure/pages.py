@@ -6,7 +6,8 @@
 
 A table of figures stands on one of PAGES between <!-- figures: NAME --> and <!-- end -->. The
 figures of all are kept, with what they were made with, in pages.json; the demos' and the matrix's
-come from out/, where `make demo`, `make demo-cnc` and `make test-matrix` leave theirs.
+come from out/, where `make demo`, `make demo-cnc`, `make test-matrix` and the tests named in
+LEFT_BY leave theirs.
 test_pages.py holds page and figures together; test_lateness.py, figures and today's measurement.
 """
 
@@ -33,8 +34,9 @@ from .user import LATENESS_GOAL_NS
 
 KEPT = Path(__file__).with_name("pages.json")
 RUN = TOP / "tests/vm/measure/run"
-PAGES = (TOP / "README.md", TOP / "docs/measuring.md", TOP / "docs/applications.md",
-         TOP / "docs/userspace.md", TOP / "examples/linuxcnc/README.md")
+PAGES = tuple(TOP / page for page in (
+    "README.md", "docs/measuring.md", "docs/applications.md", "docs/userspace.md", "docs/tap.md",
+    "docs/fifo.md", "docs/scheduling.md", "examples/linuxcnc/README.md"))
 # By how much a measurement of today may differ from the page, with the same kernel and tools:
 # where modules land, and with them the load's phase, moves a maximum by some 10 %.
 MEAN_PERCENT = 5
@@ -213,6 +215,51 @@ def _cnc(figures: Figures) -> list[list[str]]:
     return rows
 
 
+def _counts(counts: Sequence[int]) -> str:
+    return "; ".join(f"{count:,}" for count in counts)
+
+
+def _fifo(figures: Figures) -> list[list[str]]:
+    one = figures[0]
+    read, drain = ([one[f"{what} {size}"] for size in (64, 4096)] for what in ("read", "drain"))
+    return [["", "Linux's own", "FIFO"],
+            ["`read()` of 64 bytes, of 4096 bytes", f"pipe: {_counts([pair[0] for pair in read])}",
+             _counts([pair[1] for pair in read])],
+            ["a record of 64, of 4096 bytes that a mapped reader looks at",
+             f"pipe: {_counts([pair[0] for pair in drain])}", _counts([pair[1] for pair in drain])],
+            ["from the put to the woken reader's next instruction",
+             f"eventfd, from an hrtimer: {one['wake'][1]:,}", f"{one['wake'][0]:,}"],
+            ["a put of 64 bytes, Linux idle, and while it copies 4 MB out of the same FIFO", "",
+             _counts(one["stall"])]]
+
+
+def _costs(figures: Figures) -> list[list[str]]:
+    found = {name: value for figure in figures for name, value in figure.items()}
+    own, rm = found["costs"], found["tactus_rm"]
+    ready = (1, 10, 100, 1000)
+    return [["", "Instructions", "Promised"],
+            ["switch from RT task to RT task, beside the call that causes it",
+             f"{own['rt_rt'] - own['suspend']:.0f}", "180"],
+            ["Linux to an RT task that suspends itself at once, and back, likewise",
+             f"{own['linux_rt_linux'] - own['suspend'] - own['wakeup']:.0f}", "350"],
+            ["floating point, in addition", f"{own['fp_linux'] - own['linux_rt_linux']:.0f}", ""],
+            ["a switch's event, if they are kept", f"{found['event']:.0f}", "50"],
+            ["a release with 1, 10, 100, 1000 tasks ready",
+             _counts([own[f"release_{count}"] for count in ready]), "twice from 10 to 1000"],
+            ["the same under `tactus_rm`, with its key and its supervision",
+             _counts([rm[f"release_{count}"] for count in ready]), "140 more with 10"]]
+
+
+def _tap_in_full(figures: Figures) -> list[list[str]]:
+    return [["", "Messages in", "Mean", "Longest", "Passes", "Gap at most",
+             "Lateness of output: mean", "Worst", "Lost"],
+            *([f"`{one['name']}`", f"{one['inputs']:,}", f"{one['mean_us']:.3f} us",
+               f"{one['longest_us']:.3f} us", f"{one['passes']:,}",
+               f"{one['gap_max_ns'] / 1000:.1f} us", f"{one['late_mean_ns'] / 1000:.3f} us",
+               f"{one['late_max_ns'] / 1000:.3f} us",
+               f"{one['bytes_lost'] + one['records_lost']}"] for one in figures)]
+
+
 def _demo_sound(figures: Figures) -> list[list[str]]:
     places = list(CONDITIONS)
     return [["", "bytes", "bits played", "faults found", "worst interval, off by"],
@@ -272,6 +319,9 @@ TABLES: dict[str, Table] = {
                                 + ALL_CONDITIONS],
                      "6.1", "generic"),
     "cnc": Table(_cnc, kept="cnc/results.json", part=""),
+    "tap-in-full": Table(_tap_in_full, kept="tap/in_full.json", part=""),
+    "fifo": Table(_fifo, ["fifo"]),
+    "costs": Table(_costs, ["costs"]),
     "user": Table(_user, ["user"]),
     "skins": Table(_skins, ["skins"]),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
@@ -281,7 +331,8 @@ TABLES: dict[str, Table] = {
 
 
 # What leaves its figures in a folder or a file of out/.
-LEFT_BY = {"demo": "`make demo`", "cnc": "`make demo-cnc`", "matrix.json": "`make test-matrix`"}
+LEFT_BY = {"demo": "`make demo`", "cnc": "`make demo-cnc`", "matrix.json": "`make test-matrix`",
+           "tap": "the tests `-k in_full` of test_tap_user.py"}
 
 
 class PagesError(Exception):

@@ -35,8 +35,6 @@ TYPED = {
     ("docs/measuring.md", "sections, with `--irqoff`"): "what the load does",
     ("docs/platforms.md", "task"): "what the test requires",
     ("docs/tap.md", "`.mid`"): "a rate of the format",
-    ("docs/tap.md", "`loop_60s`"): "as the tests -k in_full of test_tap_user.py print it",
-    ("docs/tap.md", "`loop_10000`"): "as the tests -k in_full of test_tap_user.py print it",
     ("examples/latency/README.md", "`histogram`"): "what the file has",
     ("examples/pathfinder/README.md", "`bus`"): "what the tasks are given",
     ("examples/pathfinder/README.md", "`comm`"): "what the tasks are given",
