@@ -133,6 +133,40 @@ EDITS: dict[str, dict[str, str]] = {
     "linux_stack_in_ring3": {
         "\t\tthis_cpu_write(*(unsigned long __percpu *)top_of_stack, value);\n": "",
     },
+    # A table of the kernel's that RT mode's page tables let ring 3 read.
+    "kernel_in_ring3": {
+        "struct shadow *shadow_new(struct mm_struct *mm)\n":
+        "/* Tables of our own on the way to the kernel's page, huge ones in small pieces. */\n"
+        "static void expose(struct shadow *s, unsigned long addr)\n{\n"
+        "\tu64 *table = s->pgd;\n\n"
+        "\tfor (int level = levels() - 1; level; level--) {\n"
+        "\t\tu64 *entry = &table[addr >> shift_of(level) & 511], was = *entry;\n\n"
+        "\t\ttable = new_table(s);\n"
+        "\t\tif (!(was & _PAGE_PSE))\n"
+        "\t\t\tmemcpy(table, below(was), PAGE_SIZE);\n"
+        "\t\tfor (u64 i = 0; was & _PAGE_PSE && i < 512; i++)\n"
+        "\t\t\ttable[i] = (level > 1 ? was : was & ~(u64)_PAGE_PSE) +\n"
+        "\t\t\t\t   (i << shift_of(level - 1));\n"
+        "\t\t*entry = __sme_pa(table) | _PAGE_TABLE;\n"
+        "\t}\n"
+        "\ttable[addr >> PAGE_SHIFT & 511] |= _PAGE_USER;\n}\n\n"
+        "struct shadow *shadow_new(struct mm_struct *mm)\n",
+        "\treturn s;\n}\n\n/* One page more,":
+        "\texpose(s, (unsigned long)_ctype);\n\treturn s;\n}\n\n/* One page more,",
+        '#include "compat/pages.h"\n#include "user.h"\n\n#define USER_ENTRIES':
+        '#include <linux/ctype.h>\n#include "compat/pages.h"\n#include "user.h"\n\n'
+        "#define USER_ENTRIES",
+    },
+    # RT calls reach the kernel's memory by addresses that are not the program's.
+    "calls_reach_kernel": {
+        "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn NULL;\n\tpte = find(s, addr);\n":
+        "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn (void *)addr;\n\tpte = find(s, addr);\n",
+    },
+    # Pages stay in RT mode's tables when the process's memory is other memory.
+    "shadow_stays": {
+        "\t\tp->shadow->stale = true;\n": "",
+        "\t\t\tif (t->shadow == p->shadow)\n": "\t\t\tif (t->shadow != p->shadow)\n",
+    },
     # A CPU that goes takes what it has logged along, and Linux does not find it in the APIC.
     "no_cpu_dies": {
         "\t\tpl_core.hooks->cpu_dies();\n": "",
@@ -155,18 +189,32 @@ def edit(text: Mapping[Path, str], old: str, new: str) -> tuple[Path, str]:
     return places[0], text[places[0]].replace(old, new)
 
 
-def build(folder: Path, name: str, kernel: tuple[str, str] = ("6.1", "cloud"),
-          make: Sequence[str] = ()) -> str:
-    """Builds tactus_core and tactus with the edits of that name, or with none, and such words for
-    make; for `with_modules=`."""
+def _build(folder: Path, kbuild: str, name: str, kernel: tuple[str, str],
+           make: Sequence[str] = ()) -> dict[str, Path]:
     shutil.copytree(TOP / "kernel", folder / "kernel")
-    kbuild = (TOP / "Kbuild").read_text(encoding="utf-8")
-    (folder / "Kbuild").write_text(kbuild.partition("# Scheduling policies.")[0], encoding="utf-8")
+    (folder / "Kbuild").write_text(kbuild, encoding="utf-8")
     for old, new in (EDITS[name] if name else {}).items():
         path, text = edit(sources(folder), old, new)
         path.write_text(text, encoding="utf-8")
     words = [f"--make={word}" for word in make]
     done = subprocess.run([VM, "build", "--kernel", kernel[0], "--flavour", kernel[1], *words,
                            "--json", folder], stdout=subprocess.PIPE, check=True)
-    modules = {Path(path).stem: path for path in json.loads(done.stdout)["modules"]}
+    return {Path(path).stem: path for path in json.loads(done.stdout)["modules"]}
+
+
+def build(folder: Path, name: str, kernel: tuple[str, str] = ("6.1", "cloud"),
+          make: Sequence[str] = ()) -> str:
+    """Builds tactus_core and tactus with the edits of that name, or with none, and such words for
+    make; for `with_modules=`."""
+    kbuild = (TOP / "Kbuild").read_text(encoding="utf-8").partition("# Scheduling policies.")[0]
+    modules = _build(folder, kbuild, name, kernel, make)
     return f"{modules['tactus_core']} {modules['tactus']}"
+
+
+def build_one(folder: Path, module: str, name: str,
+              kernel: tuple[str, str] = ("6.1", "cloud")) -> Path:
+    """Builds another module of the tree, alone, with the edits of that name."""
+    flags, _, rest = (TOP / "Kbuild").read_text(encoding="utf-8").partition(
+        "# The resident half of the pipeline.")
+    own = [part for part in rest.split("\n\n") if f"{module}.o" in part]
+    return _build(folder, "\n".join([flags, *own]), name, kernel)[module]

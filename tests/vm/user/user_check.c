@@ -177,9 +177,27 @@ static void case_##name(void)								\
 
 static unsigned long after_ip;
 
+/* A page that the kernel has: of a table that it only reads. */
+static unsigned long kernel_page __attribute__((used));
+
+static void find_kernel_page(void)
+{
+	char line[200], name[100], newline;
+	unsigned long addr;
+	FILE *file = fopen("/proc/kallsyms", "r");
+
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%lx %*c %99s%c", &addr, name, &newline) == 3 &&
+		    newline == '\n' && !strcmp(name, "_ctype"))
+			kernel_page = addr;
+	fclose(file);
+	CHECK(kernel_page);
+}
+
 FAILS(null, SIGSEGV, 14, 0x10, 0, "movl $0x10, %%eax; 1: movl (%%rax), %%ecx")
-FAILS(kernel_memory, SIGSEGV, 14, -1L, 0,
-      "movabs $0xffffffff81000000, %%rax; 1: movl (%%rax), %%ecx")
+FAILS(kernel_page, SIGSEGV, 14, -1L, 0,
+      "movq kernel_page(%%rip), %%rax; 1: movl (%%rax), %%ecx")
 FAILS(privileged, SIGSEGV, 13, -1L, 0, "1: cli")
 FAILS(divide, SIGFPE, 0, -1L, 0, "xorl %%ecx, %%ecx; xorl %%edx, %%edx; movl $1, %%eax;"
       "1: idivl %%ecx")
@@ -188,6 +206,12 @@ FAILS(breakpoint, SIGTRAP, 3, -1L, 1, "1: int3")
 /* The step has been made when it is told; Linux makes another. */
 FAILS(single_step, SIGTRAP, 1, -1L, 2,
       "pushfq; orl $0x100, (%%rsp); popfq; 1: nop; nop; nop")
+
+static void case_kernel_memory(void)
+{
+	find_kernel_page();
+	case_kernel_page();
+}
 
 /* ---- ports: those that Linux lets the thread use, and no more ---- */
 
@@ -712,19 +736,21 @@ static void case_fifo(void)
 {
 	int fd, fifo, control = open("/dev/rtfctl", O_RDWR);
 	struct rtf_new new = { .fifo = 0, .size = 4096 };
-	long value = 12345, back = 0, put, missing, far;
+	long value = 12345, back = 0, put, missing, far, kernels;
 
 	CHECK(control >= 0 && !ioctl(control, RTF_IOC_CREATE, &new));
 	fd = open("/dev/rtf0", O_RDWR | O_NONBLOCK);
 	fifo = rt_fifo(fd);
+	find_kernel_page();
 	CHECK(fd >= 0 && fifo == 0);
 	CHECK(rt_fifo(0) < 0);
 	enter(&usual);
 	put = rt_fifo_put(fifo, &value, sizeof(value));
 	missing = rt_fifo_put(5, &value, sizeof(value));
 	far = rt_fifo_put(fifo, (void *)0x10, 8);
+	kernels = rt_fifo_put(fifo, (void *)kernel_page, 8);
 	rt_leave();
-	CHECK(put == sizeof(value) && missing == -EBADF && far == -EFAULT);
+	CHECK(put == sizeof(value) && missing == -EBADF && far == -EFAULT && kernels == -EFAULT);
 	CHECK(read(fd, &back, sizeof(back)) == sizeof(back) && back == value);
 	CHECK(write(fd, &value, sizeof(value)) == sizeof(value));
 	value = 0;
