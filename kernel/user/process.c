@@ -35,17 +35,23 @@ static int memory_changes(struct mmu_notifier *notifier, const struct mmu_notifi
 	return 0;
 }
 
-static void drop_shadow(struct process *p)
+/* p->mutex held. */
+static void forget(struct process *p)
 {
 	struct shadow *s;
 
-	mutex_lock(&p->mutex);
 	spin_lock(&p->lock);
 	s = p->shadow;
 	p->shadow = NULL;
 	spin_unlock(&p->lock);
 	if (s)
 		shadow_put(s);
+}
+
+static void drop_shadow(struct process *p)
+{
+	mutex_lock(&p->mutex);
+	forget(p);
 	mutex_unlock(&p->mutex);
 }
 
@@ -133,6 +139,9 @@ struct shadow *process_shadow(struct process *p, u64 *took_ns)
 	*took_ns = rt_get_time() - before;
 	if (!err)
 		kref_get(&s->ref);
+	/* Who was refused has nothing pinned. What a signal cut short is gone on with. */
+	else if (s && err != -EINTR && kref_read(&s->ref) == 1)
+		forget(p);
 	mutex_unlock(&p->mutex);
 	return err ? ERR_PTR(err) : s;
 }

@@ -59,11 +59,12 @@ int rt_init(void)
 /* A child of fork() has memory of its own, and so needs a descriptor of its own. */
 static void after_fork(void)
 {
-	if (device >= 0)
-		close(device);
+	self.start = 0;
+	if (device < 0)
+		return;
+	close(device);
 	device = -1;
 	device_error = 0;
-	self.start = 0;
 	open_device();
 }
 

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +21,8 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -1330,6 +1334,167 @@ static void case_user_budget(void)
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
+/* ---- who may ---- */
+
+#define GROUP 4711	/* whatever number the group tactus has */
+
+static const struct rt_attr no_budget = { .period_ns = PERIOD_NS, .priority = 10, .cpu = -1 };
+
+static void become_nobody(bool in_group)
+{
+	const gid_t group = GROUP;
+
+	CHECK(!setgroups(in_group, &group) && !setresgid(65534, 65534, 65534));
+	CHECK(!setresuid(65534, 65534, 65534));
+}
+
+static void drop_capability(int number)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+
+	CHECK(!syscall(SYS_capget, &header, caps));
+	caps[number / 32].effective &= ~(1U << number % 32);
+	caps[number / 32].permitted &= ~(1U << number % 32);
+	CHECK(!syscall(SYS_capset, &header, caps));
+}
+
+static int lines_of(const char *path, const char *word)
+{
+	FILE *file = fopen(path, "r");
+	char line[400];
+	int count = 0;
+
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		count += strstr(line, word) != NULL;
+	fclose(file);
+	return count;
+}
+
+/* As refused(), and no task is there, no page is pinned, and the thread was never in RT mode. */
+static void refused_for_good(const struct rt_attr *attr, int err, const char *word)
+{
+	int tasks = lines_of("/sys/kernel/tactus/tasks", "");
+	struct rt_stat stat;
+
+	refused(attr, err, word);
+	CHECK(lines_of("/sys/kernel/tactus/tasks", "") == tasks);
+	CHECK(lines_of("/proc/self/status", "VmPin:\t       0 kB") == 1);
+	CHECK(rt_stat(&stat) || (!stat.promotions && stat.reason == RT_END_NONE));
+	CHECK(rt_wait(NULL) == -EPERM && rt_sleep_until(0) == -ENOSYS);
+}
+
+static void allowed(void)
+{
+	enter(&usual);
+	rt_leave();
+	_exit(0);
+}
+
+static void without_the_group(void)
+{
+	become_nobody(false);
+	refused_for_good(&usual, -EACCES, "/dev/rt cannot be opened");
+	_exit(0);
+}
+
+static void nobody_without_a_budget(void)
+{
+	become_nobody(true);
+	refused_for_good(&no_budget, -EPERM, "CAP_SYS_ADMIN");
+	allowed();
+}
+
+/* The other capabilities of root do not help. */
+static void root_without_a_budget(void)
+{
+	drop_capability(CAP_SYS_ADMIN);
+	refused_for_good(&no_budget, -EPERM, "CAP_SYS_ADMIN");
+	allowed();
+}
+
+static void root_above_the_ceiling(void)
+{
+	drop_capability(CAP_SYS_ADMIN);
+	refused_for_good(&usual, -EDQUOT, "user_budget");
+	_exit(0);
+}
+
+static void above_the_memory(void)
+{
+	struct rlimit little = { 16384, 16384 };
+
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &little));
+	become_nobody(true);
+	refused_for_good(&usual, -EAGAIN, "RLIMIT_MEMLOCK");
+	_exit(0);
+}
+
+/* Root's rlimit counts as soon as its right to pass it is gone. */
+static void root_above_the_memory(void)
+{
+	struct rlimit little = { 16384, 16384 };
+
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &little));
+	drop_capability(CAP_IPC_LOCK);
+	refused_for_good(&usual, -EAGAIN, "RLIMIT_MEMLOCK");
+	_exit(0);
+}
+
+/* A child of fork() has a /dev/rt of its own, but only if its parent had one. */
+static int devices_open(void)
+{
+	char path[40], where[40];
+	int count = 0;
+
+	for (int fd = 0; fd < 64; fd++) {
+		ssize_t bytes;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		bytes = readlink(path, where, sizeof(where) - 1);
+		where[bytes > 0 ? bytes : 0] = '\0';
+		count += !strcmp(where, "/dev/rt");
+	}
+	return count;
+}
+
+static void has_one(void)
+{
+	CHECK(devices_open() == 1);
+	allowed();
+}
+
+static void case_one_device(void)
+{
+	CHECK(devices_open() == 0);
+	CHECK(!rt_init() && devices_open() == 1);
+	CHECK(!status_of(has_one));
+}
+
+static void case_who_may(void)
+{
+	static const char ceiling[] = "/sys/module/tactus_user/parameters/user_budget";
+	static void (*const who[])(void) = {
+		without_the_group, nobody_without_a_budget, root_without_a_budget,
+		above_the_memory, root_above_the_memory, root_above_the_ceiling,
+	};
+	const int count = sizeof(who) / sizeof(who[0]);
+	int status[sizeof(who) / sizeof(who[0])];
+
+	/* As udev's rule has it. */
+	CHECK(!chown("/dev/rt", 0, GROUP) && !chmod("/dev/rt", 0660));
+	for (int i = 0; i < count; i++) {
+		if (i == count - 1)
+			set_file(ceiling, "40", 0);
+		status[i] = status_of(who[i]);
+	}
+	set_file(ceiling, "95", 0);
+	CHECK(!chown("/dev/rt", 0, 0) && !chmod("/dev/rt", 0600));
+	for (int i = 0; i < count; i++)
+		CHECK(WIFEXITED(status[i]) && !WEXITSTATUS(status[i]));
+}
+
 /* ---- all of them ---- */
 
 #define CASES(do)								\
@@ -1343,7 +1508,8 @@ static void case_user_budget(void)
 	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
 	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
 	do(shared_memory) do(objects_refused)					\
-	do(refused_afterwards) do(refusals) do(user_budget)
+	do(refused_afterwards) do(refusals) do(user_budget)	\
+	do(one_device) do(who_may)
 
 #define ENTRY(name) { #name, case_##name },
 static const struct {
