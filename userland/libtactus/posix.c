@@ -11,49 +11,17 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
-#include <semaphore.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
-#include <tactus/rt.h>
+#include "posix.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define NS_PER_S 1000000000LL
 #define NS_PER_US 1000LL
 #define HOUR_NS (3600 * NS_PER_S)
 #define PERIOD_US 1000		/* of who must have a budget */
-#define LOOK_NS 2000000		/* how often a thread of Linux's looks at a semaphore */
 
-/* The C library's. */
-static struct {
-	int (*clock_gettime)(clockid_t clock, struct timespec *now);
-	int (*gettimeofday)(struct timeval *now, void *zone);
-	int (*clock_nanosleep)(clockid_t clock, int flags, const struct timespec *wish,
-			       struct timespec *left);
-	int (*sched_setscheduler)(pid_t pid, int policy, const struct sched_param *param);
-	int (*pthread_setschedparam)(pthread_t thread, int policy, const struct sched_param *param);
-	int (*pthread_create)(pthread_t *thread, const pthread_attr_t *attr,
-			      void *(*run)(void *arg), void *arg);
-	void (*pthread_exit)(void *result);
-	int (*sem_init)(sem_t *sem, int shared, unsigned int value);
-	int (*sem_destroy)(sem_t *sem);
-	int (*sem_post)(sem_t *sem);
-	int (*sem_wait)(sem_t *sem);
-	int (*sem_trywait)(sem_t *sem);
-	int (*sem_timedwait)(sem_t *sem, const struct timespec *until);
-	int (*sem_clockwait)(sem_t *sem, clockid_t clock, const struct timespec *until);
-	int (*sem_getvalue)(sem_t *sem, int *value);
-} linux_;
+static struct linux_calls linux_;
 
 /*
  * This thread's.
@@ -92,14 +60,15 @@ static int64_t us_of(const char *name)
 static void after_fork(void)
 {
 	self.wanted = false;
+	channels_renew();
 }
 
 #define FIND(name) (*(void **)&linux_.name = dlsym(RTLD_NEXT, #name))
 
-__attribute__((constructor)) static void prepare(void)
+const struct linux_calls *linux_calls(void)
 {
 	if (linux_.clock_gettime)
-		return;
+		return &linux_;
 	FIND(gettimeofday);
 	FIND(clock_nanosleep);
 	FIND(sched_setscheduler);
@@ -114,14 +83,29 @@ __attribute__((constructor)) static void prepare(void)
 	FIND(sem_timedwait);
 	FIND(sem_clockwait);
 	FIND(sem_getvalue);
+	FIND(sem_open);
+	FIND(sem_close);
+	FIND(sem_unlink);
+	FIND(mq_open);
+	FIND(mq_close);
+	FIND(mq_unlink);
+	FIND(mq_getattr);
+	FIND(mq_setattr);
+	FIND(mq_notify);
+	FIND(mq_timedsend);
+	FIND(mq_timedreceive);
 	FIND(clock_gettime);
+	return &linux_;
+}
+
+/* After libtactus's: so a child of fork() has its /dev/rt when after_fork() is called. */
+__attribute__((constructor)) static void prepare(void)
+{
+	linux_calls();
 	period_ns = us_of("TACTUS_PERIOD_US");
 	budget_ns = us_of("TACTUS_BUDGET_US");
 	pthread_atfork(NULL, NULL, after_fork);
 }
-
-/* Other libraries' constructors may call before ours has run. */
-#define LINUX(name) (prepare(), linux_.name)
 
 /* ---- clocks ---- */
 
@@ -130,12 +114,18 @@ static int64_t ns_of(const struct timespec *t)
 	return t->tv_sec * NS_PER_S + t->tv_nsec;
 }
 
-static struct timespec timespec_of(int64_t ns)
+int fail(int err)
+{
+	errno = err;
+	return -1;
+}
+
+struct timespec timespec_of(int64_t ns)
 {
 	return (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
 }
 
-static bool is_time(const struct timespec *t)
+bool is_time(const struct timespec *t)
 {
 	return t->tv_nsec >= 0 && t->tv_nsec < NS_PER_S;
 }
@@ -169,6 +159,13 @@ static const int64_t *clock_in_rt(clockid_t clock)
 	return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? &self.realtime : NULL;
 }
 
+int64_t moment_of(clockid_t clock, const struct timespec *at)
+{
+	const int64_t *offset = clock_in_rt(clock);
+
+	return ns_of(at) - (offset ? *offset : offset_of(clock));
+}
+
 EXPORT int clock_gettime(clockid_t clock, struct timespec *now)
 {
 	const int64_t *offset = clock_in_rt(clock);
@@ -192,8 +189,7 @@ EXPORT int gettimeofday(struct timeval *restrict now, void *restrict zone)
 
 /* ---- RT mode ---- */
 
-/* To RT mode, from @start on, or at once if that is past. 0 or -errno. */
-static int enter(int64_t start)
+int enter(int64_t start)
 {
 	struct rt_attr attr = {
 		.period_ns = period_ns ?: budget_ns ? PERIOD_US * NS_PER_US : HOUR_NS,
@@ -245,8 +241,12 @@ static int adopt(int policy, int priority)
 	return err == -EINTR ? 0 : err;
 }
 
-/* Is this thread one for RT mode, whoever made it so? */
-static bool adopt_late(void)
+bool is_wanted(void)
+{
+	return self.wanted;
+}
+
+bool adopt_late(void)
 {
 	struct sched_param param;
 
@@ -291,7 +291,7 @@ static int sleep_in_rt(int64_t when)
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wish,
 			   struct timespec *left)
 {
-	int64_t when, offset;
+	int64_t when;
 	int ret;
 
 	if ((clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) || flags & ~TIMER_ABSTIME ||
@@ -299,12 +299,7 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wi
 	    !adopt_late())
 		return LINUX(clock_nanosleep)(clock, flags, wish, left);
 	pthread_testcancel();
-	if (!flags) {
-		when = rt_now() + ns_of(wish);
-	} else {
-		offset = self.wanted ? *clock_in_rt(clock) : offset_of(clock);
-		when = ns_of(wish) - offset;
-	}
+	when = flags ? moment_of(clock, wish) : rt_now() + ns_of(wish);
 	ret = sleep_in_rt(when);
 	pthread_testcancel();
 	if (!ret || ret == -ETIMEDOUT)
@@ -401,214 +396,4 @@ EXPORT void pthread_exit(void *result)
 	leave();
 	LINUX(pthread_exit)(result);
 	__builtin_unreachable();
-}
-
-/* ---- semaphores ---- */
-
-/*
- * struct fast_sem - what is in a sem_t that sem_init() made for this process alone
- * @value: what counts
- * @in_rt, @in_linux: how many threads wait in RT mode, and in Linux
- * @channel: the semaphore of RT mode that wakes the former
- * @magic: says that it is one
- */
-struct fast_sem {
-	_Atomic uint32_t value, in_rt, in_linux;
-	int channel;
-	uint64_t magic;
-};
-
-_Static_assert(sizeof(struct fast_sem) <= sizeof(sem_t), "it has to fit");
-
-static pthread_mutex_t channels_lock = PTHREAD_MUTEX_INITIALIZER;
-static int channels[RT_OBJECTS_MOST], channels_free;
-
-static uint64_t magic_of(const void *sem)
-{
-	return 0x7461637475737365 ^ (uintptr_t)sem;
-}
-
-static struct fast_sem *fast(sem_t *sem)
-{
-	struct fast_sem *f = (struct fast_sem *)sem;
-
-	return f->magic == magic_of(f) ? f : NULL;
-}
-
-static int channel_take(void)
-{
-	int channel = -1;
-
-	pthread_mutex_lock(&channels_lock);
-	if (channels_free)
-		channel = channels[--channels_free];
-	pthread_mutex_unlock(&channels_lock);
-	return channel >= 0 ? channel : rt_sem_open(NULL, 0);
-}
-
-static void channel_give(int channel)
-{
-	pthread_mutex_lock(&channels_lock);
-	channels[channels_free++] = channel;
-	pthread_mutex_unlock(&channels_lock);
-}
-
-static int fail(int err)
-{
-	errno = err;
-	return -1;
-}
-
-EXPORT int sem_init(sem_t *sem, int shared, unsigned int value)
-{
-	struct fast_sem *f = (struct fast_sem *)sem;
-	int channel = shared || value > SEM_VALUE_MAX ? -1 : channel_take();
-
-	/* The C library's is right, too, but waiting for it demotes. */
-	if (channel < 0) {
-		f->magic = 0;
-		return LINUX(sem_init)(sem, shared, value);
-	}
-	memset(sem, 0, sizeof(*sem));
-	f->value = value;
-	f->channel = channel;
-	f->magic = magic_of(f);
-	return 0;
-}
-
-EXPORT int sem_destroy(sem_t *sem)
-{
-	struct fast_sem *f = fast(sem);
-
-	if (!f)
-		return LINUX(sem_destroy)(sem);
-	channel_give(f->channel);
-	f->magic = 0;
-	return 0;
-}
-
-EXPORT int sem_getvalue(sem_t *sem, int *value)
-{
-	struct fast_sem *f = fast(sem);
-
-	if (!f)
-		return LINUX(sem_getvalue)(sem, value);
-	*value = f->value;
-	return 0;
-}
-
-static bool take(struct fast_sem *f)
-{
-	uint32_t value = f->value;
-
-	while (value)
-		if (atomic_compare_exchange_weak(&f->value, &value, value - 1))
-			return true;
-	return false;
-}
-
-EXPORT int sem_trywait(sem_t *sem)
-{
-	struct fast_sem *f = fast(sem);
-
-	if (!f)
-		return LINUX(sem_trywait)(sem);
-	return take(f) ? 0 : fail(EAGAIN);
-}
-
-EXPORT int sem_post(sem_t *sem)
-{
-	struct fast_sem *f = fast(sem);
-	uint32_t value;
-
-	if (!f)
-		return LINUX(sem_post)(sem);
-	value = f->value;
-	do {
-		if (value >= SEM_VALUE_MAX)
-			return fail(EOVERFLOW);
-	} while (!atomic_compare_exchange_weak(&f->value, &value, value + 1));
-	if (f->in_rt)
-		rt_sem_post(f->channel);
-	/* From RT mode that would be a demotion: the thread of Linux's looks for itself. */
-	else if (f->in_linux && !self.wanted)
-		syscall(SYS_futex, &f->value, FUTEX_WAKE_PRIVATE, 1);
-	return 0;
-}
-
-/* In Linux, until @when of rt_now(). 0 or -errno. */
-static int wait_in_linux(struct fast_sem *f, int64_t when)
-{
-	int err = 0;
-
-	f->in_linux++;
-	while (!take(f) && !err) {
-		int64_t left = when - rt_now();
-		struct timespec look = timespec_of(left < LOOK_NS ? left : LOOK_NS);
-
-		pthread_testcancel();
-		if (left <= 0)
-			err = -ETIMEDOUT;
-		else if (syscall(SYS_futex, &f->value, FUTEX_WAIT_PRIVATE, 0, &look) &&
-			 errno == EINTR)
-			err = -EINTR;
-	}
-	f->in_linux--;
-	return err;
-}
-
-static int wait_in_rt(struct fast_sem *f, int64_t when)
-{
-	int err = self.wanted ? 0 : enter(rt_now());
-
-	f->in_rt++;
-	while (!err && !take(f)) {
-		err = rt_sem_wait_until(f->channel, when);
-		if (err == -ENOSYS)
-			err = enter(rt_now());
-	}
-	f->in_rt--;
-	/* It may have come with the end. */
-	return err == -ETIMEDOUT && take(f) ? 0 : err;
-}
-
-static int wait_until(struct fast_sem *f, int64_t when)
-{
-	int err = 0;
-
-	pthread_testcancel();
-	if (take(f))
-		return 0;
-	err = adopt_late() ? wait_in_rt(f, when) : -EAGAIN;
-	if (err && err != -ETIMEDOUT && err != -EINTR)
-		err = wait_in_linux(f, when);
-	return err ? fail(-err) : 0;
-}
-
-EXPORT int sem_wait(sem_t *sem)
-{
-	struct fast_sem *f = fast(sem);
-
-	return f ? wait_until(f, RT_NO_DEADLINE) : LINUX(sem_wait)(sem);
-}
-
-EXPORT int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *until)
-{
-	struct fast_sem *f = fast(sem);
-	const int64_t *offset = clock_in_rt(clock);
-
-	if (!f)
-		return LINUX(sem_clockwait)(sem, clock, until);
-	if (take(f))
-		return 0;
-	if (!is_time(until) || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
-		return fail(EINVAL);
-	return wait_until(f, ns_of(until) - (offset ? *offset : offset_of(clock)));
-}
-
-EXPORT int sem_timedwait(sem_t *sem, const struct timespec *until)
-{
-	struct fast_sem *f = fast(sem);
-
-	return f ? sem_clockwait(sem, CLOCK_REALTIME, until) : LINUX(sem_timedwait)(sem, until);
 }
