@@ -17,9 +17,9 @@ from .figures import MeasureError, Measurement, write
 # Each has MEASUREMENTS. The speaker's and the tap loop's are in their folders below examples/.
 MODULES = ("measure.lateness", "measure.tasks", "measure.costs", "measure.device_irq",
            "measure.drift", "measure.overhead", "measure.fifo", "measure.users", "measure.user",
-           "measure.cyclictest", "measure.skins", "measure.systems.runner", "measure.path",
-           "measure.late", "measure.heavy", "measure.scale", "speaker_quality", "pcsp", "compare",
-           "twins", "tap_figures")
+           "measure.gate", "measure.cyclictest", "measure.skins", "measure.systems.runner",
+           "measure.path", "measure.late", "measure.heavy", "measure.scale", "speaker_quality",
+           "pcsp", "compare", "twins", "tap_figures")
 DEFAULTS = {"kernel": "6.1", "flavour": "cloud"}
 
 

@@ -189,6 +189,17 @@ def _skins(figures: Figures) -> list[list[str]]:
     return rows
 
 
+def _gate(figures: Figures) -> list[list[str]]:
+    titles = {"pl_sys_stubs": "the gate: is this CPU's ring 3 RT code?",
+              "pl_sti": "the soft sti: is anything logged?",
+              "syscall_enter_from_user_mode": "Linux's own, whose sti that was",
+              "all": "the whole call"}
+    return [["getppid()", "Function", "Off", "On", "More"],
+            *([titles.get(one["name"], ""), f"`{one['name']}`" if one["name"] != "all" else "",
+               str(one["off"]), str(one["on"]), f"{one['on'] - one['off']:+}"]
+              for one in figures)]
+
+
 def _user(figures: Figures) -> list[list[str]]:
     rows = [["", "Instructions", "Goal"]]
     for one in figures:
@@ -323,6 +334,7 @@ TABLES: dict[str, Table] = {
     "fifo": Table(_fifo, ["fifo"]),
     "costs": Table(_costs, ["costs"]),
     "user": Table(_user, ["user"]),
+    "gate": Table(_gate, ["gate"]),
     "skins": Table(_skins, ["skins"]),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
     "tap": Table(_tap, ["tap --runs 1"]),

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <uapi/tactus/fifo.h>
 #include <tactus/rt.h>
+#include "modules/path_mark.h"
 
 #define TURNS 1000
 #define PAGES 300
@@ -58,6 +59,18 @@ static double cost_syscall(void)
 		least = took < least ? took : least;
 	}
 	return least;
+}
+
+/* A few of them, with marks for the emulator's plug-in. */
+static double cost_marked(void)
+{
+	PATH_START();
+	for (int i = 0; i < 8; i++) {
+		syscall(SYS_getppid);
+		PATH_HERE();
+		syscall(SYS_getppid);
+	}
+	return 0;
 }
 
 /* ---- to RT mode and back ---- */
@@ -219,7 +232,7 @@ static const struct {
 	{ "promotion-again", cost_promotion_again }, { "demotion", cost_demotion },
 	{ "round", cost_round }, { "now", cost_now }, { "sleep-past", cost_sleep },
 	{ "put", cost_put }, { "sem", cost_sem }, { "mtx", cost_mtx },
-	{ "port", cost_port },
+	{ "port", cost_port }, { "marked", cost_marked },
 };
 
 int main(int argc, char **argv)
