@@ -19,6 +19,7 @@
 
 #define USER_ENTRIES 256	/* of the top table; the rest is the kernel's */
 #define BATCH 256
+#define LEAF_BYTES (512 * PAGE_SIZE)	/* that one of the lowest tables has */
 
 static int levels(void)
 {
@@ -50,8 +51,8 @@ static u64 *new_table(struct shadow *s)
 	return page_address(page);
 }
 
-/* The entry of @addr's page; NULL: there is no table with it. */
-static u64 *find(const struct shadow *s, unsigned long addr)
+/* The lowest table on the way to @addr; NULL: there is none. */
+static u64 *leaf_of(const struct shadow *s, unsigned long addr)
 {
 	u64 *table = s->pgd;
 
@@ -62,7 +63,15 @@ static u64 *find(const struct shadow *s, unsigned long addr)
 			return NULL;
 		table = below(entry);
 	}
-	return &table[addr >> PAGE_SHIFT & 511];
+	return table;
+}
+
+/* The entry of @addr's page; NULL: there is no table with it. */
+static u64 *find(const struct shadow *s, unsigned long addr)
+{
+	u64 *leaf = leaf_of(s, addr);
+
+	return leaf ? &leaf[addr >> PAGE_SHIFT & 511] : NULL;
 }
 
 /* Likewise, with tables made where there are none; NULL: no memory. */
@@ -155,76 +164,98 @@ struct shadow *shadow_new(struct mm_struct *mm)
 	return s;
 }
 
-/* One page more, or -EAGAIN. */
-static int charge(struct shadow *s)
+/* So many pages more, or -EAGAIN. */
+static int charge(struct shadow *s, long pages)
 {
 	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 
-	if (atomic64_inc_return(&s->mm->pinned_vm) <= limit || capable(CAP_IPC_LOCK))
+	if (atomic64_add_return(pages, &s->mm->pinned_vm) <= limit || capable(CAP_IPC_LOCK))
 		return 0;
-	atomic64_dec(&s->mm->pinned_vm);
+	atomic64_sub(pages, &s->mm->pinned_vm);
 	return -EAGAIN;
 }
 
-static int add_page(struct shadow *s, struct vm_area_struct *vma, unsigned long addr,
-		    struct page *page)
+static pte_t pte_of(struct vm_area_struct *vma, struct page *page)
 {
-	u64 *entry = make(s, addr);
-	pte_t pte;
-	int err;
+	pte_t pte = pte_mkyoung(mk_pte(page, vma->vm_page_prot));
 
-	if (!entry)
-		return -ENOMEM;
-	err = charge(s);
-	if (err)
+	return vma->vm_flags & VM_WRITE ? pte_mkdirty(compat_pte_mkwrite(pte, vma)) : pte;
+}
+
+/* Pages behind one another, from @at on. What is not entered is unpinned. */
+static int enter_pages(struct shadow *s, struct vm_area_struct *vma, unsigned long at,
+		       struct page **pages, long count)
+{
+	u64 *entry = NULL;
+	int err = charge(s, count);
+
+	if (err) {
+		unpin_user_pages(pages, count);
 		return err;
-	pte = pte_mkyoung(mk_pte(page, vma->vm_page_prot));
-	if (vma->vm_flags & VM_WRITE)
-		pte = pte_mkdirty(compat_pte_mkwrite(pte, vma));
-	WRITE_ONCE(*entry, pte_val(pte));
-	s->pages++;
+	}
+	for (long i = 0; i < count; i++, at += PAGE_SIZE) {
+		/* A table's first entry, or the next one of the same table. */
+		entry = entry && at & (LEAF_BYTES - 1) ? entry + 1 : make(s, at);
+		if (!entry) {
+			atomic64_sub(count - i, &s->mm->pinned_vm);
+			unpin_user_pages(pages + i, count - i);
+			return -ENOMEM;
+		}
+		WRITE_ONCE(*entry, pte_val(pte_of(vma, pages[i])));
+		s->pages++;
+	}
 	return 0;
 }
 
-static bool is_there(const struct shadow *s, unsigned long addr)
+/*
+ * How many pages from @at on, up to @end, are there; or are not, if not @there. It walks once for
+ * each lowest table: a process has few of these, and many pages.
+ */
+static unsigned long run_of(const struct shadow *s, unsigned long at, unsigned long end, bool there)
 {
-	u64 *entry = find(s, addr);
+	unsigned long from = at;
 
-	return entry && *entry;
+	while (at < end) {
+		unsigned long stop = min(end, (at | (LEAF_BYTES - 1)) + 1);
+		const u64 *leaf = leaf_of(s, at);
+
+		if (!leaf && there)
+			break;
+		if (!leaf)
+			at = stop;
+		for (; at < stop; at += PAGE_SIZE)
+			if (!!leaf[at >> PAGE_SHIFT & 511] != there)
+				return (at - from) >> PAGE_SHIFT;
+	}
+	return (at - from) >> PAGE_SHIFT;
 }
 
 static int fill_area(struct shadow *s, struct vm_area_struct *vma, struct page **pages)
 {
 	unsigned int flags = FOLL_LONGTERM | (vma->vm_flags & VM_WRITE ? FOLL_WRITE : 0);
-	unsigned long at = vma->vm_start;
+	unsigned long at = vma->vm_start, end = vma->vm_end;
 	int err = 0;
 
-	while (at < vma->vm_end && !err) {
-		long count = 0, want = 0;
+	for (;;) {
+		unsigned long want;
+		long count;
 
-		if (is_there(s, at)) {
-			at += PAGE_SIZE;
-			continue;
-		}
+		at += run_of(s, at, end, true) << PAGE_SHIFT;
+		if (err || at >= end)
+			return err;
 		if (signal_pending(current))
 			return -EINTR;
 		cond_resched();
-		while (want < BATCH && at + want * PAGE_SIZE < vma->vm_end &&
-		       !is_there(s, at + want * PAGE_SIZE))
-			want++;
+		want = run_of(s, at, min(end, at + BATCH * PAGE_SIZE), false);
 		count = compat_pin_user_pages(at, want, flags, pages);
 		/* Beyond a file's end, for instance: RT code finds none either. */
 		if (count <= 0) {
 			at += PAGE_SIZE;
 			continue;
 		}
-		for (long i = 0; i < count; i++, at += PAGE_SIZE) {
-			err = err ?: add_page(s, vma, at, pages[i]);
-			if (err)
-				unpin_user_page(pages[i]);
-		}
+		err = enter_pages(s, vma, at, pages, count);
+		at += count << PAGE_SHIFT;
 	}
-	return err;
 }
 
 int shadow_fill(struct shadow *s)

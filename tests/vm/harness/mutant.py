@@ -151,8 +151,8 @@ EDITS: dict[str, dict[str, str]] = {
         "\t}\n"
         "\ttable[addr >> PAGE_SHIFT & 511] |= _PAGE_USER;\n}\n\n"
         "struct shadow *shadow_new(struct mm_struct *mm)\n",
-        "\treturn s;\n}\n\n/* One page more,":
-        "\texpose(s, (unsigned long)_ctype);\n\treturn s;\n}\n\n/* One page more,",
+        "\treturn s;\n}\n\n/* So many pages more,":
+        "\texpose(s, (unsigned long)_ctype);\n\treturn s;\n}\n\n/* So many pages more,",
         '#include "compat/pages.h"\n#include "user.h"\n\n#define USER_ENTRIES':
         '#include <linux/ctype.h>\n#include "compat/pages.h"\n#include "user.h"\n\n'
         "#define USER_ENTRIES",
