@@ -10,9 +10,9 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from .figures import MeasureError, Measurement, write
+from .figures import MeasureError, Measurement, kept, write
 
 # Each has MEASUREMENTS. The speaker's and the tap loop's are in their folders below examples/.
 MODULES = ("measure.lateness", "measure.tasks", "measure.costs", "measure.device_irq",
@@ -49,9 +49,12 @@ def options_of(one: Measurement, words: Sequence[str]) -> argparse.Namespace:
 
 
 def carry_out(one: Measurement, options: argparse.Namespace) -> list[str]:
-    """Make one measurement and print it part by part; all that is wrong."""
-    figures: list[object] = []
+    """Make one measurement and print it part by part; all that is wrong. Figures to keep are
+    written after each part, so that a run that is cut short leaves them."""
+    figures: list[Mapping[str, object]] = []
     trouble: list[str] = []
+    only = getattr(options, "only", None) if one.key else None
+    before = [row for row in kept(one.name) if row[one.key] not in only] if only else []
     try:
         for part in one.run(options):
             if options.json:
@@ -61,10 +64,12 @@ def carry_out(one: Measurement, options: argparse.Namespace) -> list[str]:
                 print(part.text, flush=True)
             figures += part.figures
             trouble += part.trouble
+            if options.long:
+                write(one.name, [*before, *figures])
     except MeasureError as error:
         trouble.append(str(error))
     if options.long:
-        print(f"figures: {write(one.name, figures)}", file=sys.stderr)
+        print(f"figures: {write(one.name, [*before, *figures])}", file=sys.stderr)
     return trouble
 
 

@@ -59,6 +59,14 @@ def write(name: str, figures: object) -> Path:
     return out.relative_to(TOP)
 
 
+def kept(name: str) -> list[dict[str, object]]:
+    """What write() kept; empty if nothing is."""
+    file = TOP / "out" / "bench" / f"{name}.json"
+    found: list[dict[str, object]] = (
+        json.loads(file.read_text(encoding="utf-8")) if file.exists() else [])
+    return found
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a measurement found, or a part of it as soon as it is there."""
@@ -94,6 +102,9 @@ class Measurement:
     """The defaults of ``make bench-long``, which leaves out what has none."""
     where: Sequence[str] = ("kernel", "flavour")
     """What of the guest may be chosen."""
+    key: str = ""
+    """The value that names a figure, if the option `only` may choose which are made: those kept
+    of the others stay."""
 
     def long_text(self) -> str:
         """These defaults as options."""

@@ -2,8 +2,9 @@
 """How late an RT task is beside loads worth the name, and what Linux loses by the field's tools.
 
 `stress` runs stress-ng's stressors, alone and together, beside a 1 kHz task, and with sections of
-20 ms with interrupts off on top. `field` runs hackbench, perf bench, cyclictest and stress-ng's
-fixed amounts of work with Tactus loaded and not, in one boot. Both take Debian's programs as they are:
+20 ms with interrupts off on top; each in a boot of its own, so that what ends it leaves the figures
+of those before. `field` runs hackbench, perf bench, cyclictest and stress-ng's fixed amounts of
+work with Tactus loaded and not, in one boot. Both take Debian's programs as they are:
 `tools/setup bench`.
 """
 
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +29,10 @@ from .lateness import LIMIT_NS
 STRESSORS = ("fork", "mmap", "timer", "futex", "sock", "pipe", "sigq", "vm", "itimer", "clock",
              "poll", "mprotect", "kill", "aio", "hrtimers", "nanosleep", "exec", "membarrier",
              "userfaultfd")
+# Stressors that root may not run.
+_NOT_ROOT = frozenset({"exec"})
+# What `stress` measures beside, one after the other.
+LOADS = (*STRESSORS, "all", "all-sections")
 _SMALL = "--vm-bytes 8M --mmap-bytes 8M --userfaultfd-bytes 4M"
 # Fixed work: the command, and what more of it Tactus may take, in per cent; None: no promise.
 WORK: dict[str, tuple[str, float | None]] = {
@@ -45,7 +52,7 @@ WORK: dict[str, tuple[str, float | None]] = {
 _MARK = "HEAVY "
 
 
-def _put(*names: str) -> list[str]:
+def put(*names: str) -> list[str]:
     """Options that put these programs of the machine into the guest."""
     found = {name: shutil.which(name) for name in names}
     if missing := [name for name, path in found.items() if not path]:
@@ -58,7 +65,6 @@ class Stressed(figures.Result):
     """A 1 kHz task beside one load; times in ns."""
 
     load: str
-    sections: bool
     releases: int
     missed: int
     mean_ns: float
@@ -66,55 +72,59 @@ class Stressed(figures.Result):
     max_ns: int
 
 
-def _stress_script(loads: Sequence[tuple[str, str]], releases: int) -> str:
-    lines = ["ip link set lo up", "./awake 86400 & "]
-    sections = ("while :; do echo process > /proc/hog; sleep 0.04; echo timer > /proc/hog; "
-                "sleep 0.04; done")
-    for number, (name, options) in enumerate(loads):
-        hog = f"sh -c '{sections}' & hog=$!; " if name.endswith("sections") else "hog=; "
-        lines.append(
-            f"echo '{_MARK}{number}'; {hog}stress-ng {options} {_SMALL} "
-            "--timeout 600 --quiet --no-rand-seed --temp-path /tmp > /tmp/said 2>&1 & stress=$!; "
-            "sleep 0.15; kill -0 $stress || { cat /tmp/said; exit 1; }; "
-            f"./measure file /proc/rt_measure 'late 1000000 0 10 {releases}'; "
-            "kill -0 $stress || { cat /tmp/said; exit 1; }; "
-            "kill $hog 2> /dev/null; kill -INT $stress; wait $stress; true")
-    return "\n".join([*lines, f"echo '{_MARK}end'"])
+def begin(load: str) -> str:
+    """Shell text that begins one of LOADS and leaves stress-ng's processes in $stress."""
+    names = STRESSORS if load.startswith("all") else (load,)
+    lines = ["ip link set lo up", "chmod 1777 /tmp", "stress="]
+    if load.endswith("-sections"):
+        lines.append("(while :; do echo process > /proc/hog; sleep 0.04; echo timer > /proc/hog; "
+                     "sleep 0.04; done) &")
+    for user, of in (("", [name for name in names if name not in _NOT_ROOT]),
+                     # The guest's own setpriv is BusyBox's, which changes no user.
+                     ("/usr/bin/setpriv --reuid=65534 --clear-groups ",
+                      [name for name in names if name in _NOT_ROOT])):
+        options = " ".join(f"--{name} 1" for name in of)
+        lines += [f"{user}stress-ng {options} {_SMALL} --timeout 600 --no-rand-seed "
+                  "--temp-path /tmp >> /tmp/said 2>&1 &", 'stress="$stress $!"'] if of else []
+    return "\n".join([*lines, "./awake 86400 &", "sleep 0.15"])
 
 
-def stress(seconds: float = 0.3, kernel: str = "6.1", flavour: str = "cloud",
-           stressors: Sequence[str] = STRESSORS) -> list[Stressed]:
-    """Each stressor alone, then all, then all with sections; one boot."""
-    together = " ".join(f"--{name} 1" for name in stressors)
-    loads = [*((name, f"--{name} 1") for name in stressors), ("all", together),
-             ("all, sections", together)]
+def guest_options() -> list[str]:
+    """What a guest needs for begin(), beside the modules hog and awake."""
+    return ["--memory=1G", *put("stress-ng", "setpriv")]
+
+
+def stress(load: str, seconds: float = 0.3, kernel: str = "6.1",
+           flavour: str = "cloud") -> Stressed:
+    """One of LOADS, in a boot of its own."""
+    # stress-ng goes on without a stressor that it skips.
+    alive = "kill -0 $stress && ! grep -i skip /tmp/said || { cat /tmp/said; exit 1; }"
     releases = max(50, round(seconds * 1000))
     text = figures.boot(
-        _stress_script(loads, releases), "--icount", "--memory=1G",
-        f"--timeout={300 + 60 * len(loads) * (seconds + 0.3):g}",
-        "--modules=hog tactus rt_measure", *_put("stress-ng"),
-        *(f"--put={programs.build(name)}" for name in ("measure", "awake")),
+        f"{begin(load)}\n{alive}\n"
+        f"./measure file /proc/rt_measure 'late 1000000 0 10 {releases}'\n{alive}",
+        "--icount", f"--timeout={120 + 120 * seconds:g}", "--modules=hog tactus rt_measure",
+        *guest_options(), *(f"--put={programs.build(name)}" for name in ("measure", "awake")),
         kernel=kernel, flavour=flavour)
-    parts = dict(part.partition("\n")[::2] for part in text.replace("\r", "").split(_MARK)[1:])
-    found = []
-    for number, (name, _) in enumerate(loads):
-        try:
-            one = figure.parse(parts[str(number)])
-        except (KeyError, ValueError) as error:
-            raise MeasureError(f"{name}: {error}:\n{text[-1500:]}") from error
-        found.append(Stressed(name.removesuffix(", sections"), name.endswith("sections"), one.count,
-                              one.missed, round(one.mean, 1), one.percentile(99.9), one.max))
-    return found
+    try:
+        one = figure.parse(text)
+    except ValueError as error:
+        raise MeasureError(f"{load}: {error}:\n{text[-1500:]}") from error
+    return Stressed(load, one.count, one.missed, round(one.mean, 1), one.percentile(99.9), one.max)
 
 
 def stress_table(results: Sequence[Stressed]) -> str:
     """For people."""
-    lines = [f"{'beside':<16} {'sections':>8} {'releases':>8} {'missed':>6} {'mean ns':>8} "
-             f"{'99.9 %':>8} {'max ns':>8}"]
-    lines += [f"{one.load:<16} {'yes' if one.sections else 'no':>8} {one.releases:>8} "
-              f"{one.missed:>6} {one.mean_ns:>8.0f} {one.p99_9_ns:>8} {one.max_ns:>8}"
-              for one in results]
+    lines = [f"{'beside':<16} {'releases':>8} {'missed':>6} {'mean ns':>8} {'99.9 %':>8} "
+             f"{'max ns':>8}"]
+    lines += [stress_row(one) for one in results]
     return "\n".join(lines)
+
+
+def stress_row(one: Stressed) -> str:
+    """One line of the table."""
+    return (f"{one.load:<16} {one.releases:>8} {one.missed:>6} {one.mean_ns:>8.0f} "
+            f"{one.p99_9_ns:>8} {one.max_ns:>8}")
 
 
 def stress_judge(results: Sequence[Stressed]) -> list[str]:
@@ -176,7 +186,7 @@ for round in $(seq {rounds}); do
     rmmod tactus
 done
 """, "--icount", "--busy", "--memory=1G", "--timeout=1800",
-        *_put("stress-ng", "hackbench", "cyclictest", "perf"), f"--put={programs.build('took')}",
+        *put("stress-ng", "hackbench", "cyclictest", "perf"), f"--put={programs.build('took')}",
         kernel=kernel, flavour=flavour)
     cyclic = "\n".join(f"cyclictest, Tactus {state}: {' '.join(rest.split())}" for state, rest in
                        re.findall(r"^CYCLIC (off|on) (.*)$", text.replace("\r", ""), re.M))
@@ -201,14 +211,25 @@ def work_judge(works: Sequence[Work]) -> list[str]:
 
 
 def _run_stress(options: argparse.Namespace) -> Iterator[figures.Outcome]:
-    found = stress(options.seconds, options.kernel, options.flavour, options.stressor or STRESSORS)
-    yield figures.outcome(found, stress_table, stress_judge)
+    wanted = list(dict.fromkeys(options.only or LOADS))
+    begun, head = time.monotonic(), [stress_table([])]
+    for number, load in enumerate(wanted, 1):
+        print(f"stress: {number} of {len(wanted)}, {load}, after "
+              f"{time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+        try:
+            one = stress(load, options.seconds, options.kernel, options.flavour)
+        except MeasureError as error:
+            yield figures.Outcome([], f"{load:<16} no figure", [f"{load}: {error}"])
+            continue
+        yield figures.Outcome([one.as_dict()], "\n".join([*head, stress_row(one)]),
+                              stress_judge([one]))
+        head = []
 
 
 def _stress_options(parser: argparse.ArgumentParser) -> None:
     figures.add_seconds(parser, 0.3, "beside each")
-    parser.add_argument("--stressor", action="append", choices=STRESSORS,
-                        help="may be repeated; default: all")
+    parser.add_argument("--class", action="append", choices=LOADS, dest="only",
+                        help="may be repeated; default: all. With --long the others' figures stay")
 
 
 def _run_field(options: argparse.Namespace) -> Iterator[figures.Outcome]:
@@ -223,6 +244,6 @@ def _field_options(parser: argparse.ArgumentParser) -> None:
 
 MEASUREMENTS = (
     figures.Measurement("stress", "how late an RT task is beside stress-ng's stressors",
-                        _run_stress, _stress_options, {"seconds": 1}),
+                        _run_stress, _stress_options, {"seconds": 1}, key="load"),
     figures.Measurement("field", "hackbench, perf bench, cyclictest, stress-ng's work: on and off",
                         _run_field, _field_options, {"rounds": 3}))

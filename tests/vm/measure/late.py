@@ -17,7 +17,7 @@ from pathlib import Path
 
 from harness.bench.plugins import plugin
 
-from . import figures
+from . import figures, heavy
 from .figures import MeasureError
 from .lateness import Case, guest_run, parse
 from .path import Symbols
@@ -66,12 +66,16 @@ def table(ticks: Sequence[Late]) -> str:
         f"{count:>6} {name}" for name, count in one.ran) for one in ticks)
 
 
-def measure(case: Case, excess_ns: int, kernel: str, flavour: str) -> tuple[list[Late], int]:
-    """(The late ticks, the greatest lateness); MeasureError if the two boots differ."""
+def measure(case: Case, excess_ns: int, kernel: str, flavour: str,
+            beside: str = "") -> tuple[list[Late], int]:
+    """(The late ticks, the greatest lateness), `beside` one of heavy.LOADS, if any; MeasureError
+    if the two boots differ."""
     names = "cat /proc/kallsyms > /tmp/names"
+    if beside:
+        names += f"\n{heavy.begin(beside)}"
     with tempfile.TemporaryDirectory() as scratch:
         trace, first, second = (Path(scratch, name) for name in ("trace", "first", "second"))
-        options = ("--icount", "--append=nokaslr")
+        options = ["--icount", "--append=nokaslr", *(heavy.guest_options() if beside else [])]
         guest_run([Case("tick", "idle", 0.01)], *options, f"--get=/tmp/names:{first}",
                   before=names, kernel=kernel, flavour=flavour)
         text = first.read_text(encoding="ascii")
@@ -89,8 +93,10 @@ def measure(case: Case, excess_ns: int, kernel: str, flavour: str) -> tuple[list
 
 
 def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
-    case = Case("tick", options.condition, options.seconds, options.period_us)
-    ticks, greatest = measure(case, options.excess_ns, options.kernel, options.flavour)
+    condition = "idle" if options.beside else options.condition
+    case = Case("tick", condition, options.seconds, options.period_us)
+    ticks, greatest = measure(case, options.excess_ns, options.kernel, options.flavour,
+                              options.beside)
     ticks = ticks[:options.most]
     yield figures.Outcome([one.as_dict() for one in ticks],
                           f"{table(ticks)}\nlatest of all: {greatest} ns")
@@ -100,6 +106,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     figures.add_seconds(parser, 1, "of ticks")
     parser.add_argument("--condition", choices=("load", "irqoff"), default="load",
                         help="default %(default)s; an idle CPU executes nothing to count")
+    parser.add_argument("--beside", choices=heavy.LOADS, default="",
+                        help="one of the loads of `stress` instead of that condition's")
     parser.add_argument("--period-us", type=int, default=97,
                         help="of the ticks; default %(default)s: all phases of the load")
     parser.add_argument("--excess-ns", type=int, default=400, help="write down ticks that come by "

@@ -26,6 +26,7 @@ from typing import Any
 from harness import TOP
 from harness.bench import kernels
 
+from . import heavy
 from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
 from .overhead import LIMIT_PERCENT
 from .systems.report import fill, markdown_rows
@@ -271,6 +272,16 @@ def _tap_in_full(figures: Figures) -> list[list[str]]:
                f"{one['bytes_lost'] + one['records_lost']}"] for one in figures)]
 
 
+def _stress(figures: Figures) -> list[list[str]]:
+    worst = max(one["max_ns"] for one in figures)
+    return [[f"Beside: {len(figures)} of {len(heavy.LOADS)} loads", "releases", "missed", "mean",
+             "99.9 %", "max, ns"],
+            *([f"`{one['load']}`", f"{one['releases']:,}", str(one["missed"]),
+               f"{one['mean_ns']:,.0f}", f"{one['p99_9_ns']:,}",
+               f"**{one['max_ns']:,}**" if one["max_ns"] == worst else f"{one['max_ns']:,}"]
+              for one in sorted(figures, key=lambda one: heavy.LOADS.index(one["load"])))]
+
+
 def _demo_sound(figures: Figures) -> list[list[str]]:
     places = list(CONDITIONS)
     return [["", "bytes", "bits played", "faults found", "worst interval, off by"],
@@ -336,6 +347,7 @@ TABLES: dict[str, Table] = {
     "user": Table(_user, ["user"]),
     "gate": Table(_gate, ["gate"]),
     "skins": Table(_skins, ["skins"]),
+    "stress": Table(_stress, kept="bench/stress.json"),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
     "tap": Table(_tap, ["tap --runs 1"]),
     "tap-delay": Table(_tap_delay, ["tap-delay"]),
@@ -344,6 +356,7 @@ TABLES: dict[str, Table] = {
 
 # What leaves its figures in a folder or a file of out/.
 LEFT_BY = {"demo": "`make demo`", "cnc": "`make demo-cnc`", "matrix.json": "`make test-matrix`",
+           "bench": "`tests/vm/measure/run stress --long`",
            "tap": "the tests `-k in_full` of test_tap_user.py"}
 
 

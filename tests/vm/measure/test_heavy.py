@@ -3,37 +3,72 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from measure import __main__ as runner
 from measure import figures, heavy
 
 PART = "FIGURE late count=2 missed=0 min=800 max={most} sum=1700 square=1450000\nBIN 800 960 2\n"
 
 
-def printed(most: int = 900) -> str:
-    parts = [f"HEAVY {number}\n{PART.format(most=most)}" for number in range(3)]
-    return "".join([*parts, "HEAVY end\n"])
-
-
 @pytest.fixture
 def no_guest(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    said = {"text": printed()}
+    """What each load's guest prints; PART if nothing else is said."""
+    said: dict[str, str] = {}
+
+    def boot(script: str, *words: str, **options: str) -> str:
+        load = next(load for load in heavy.LOADS if heavy.begin(load) in script)
+        return said.get(load, PART.format(most=900))
+
     monkeypatch.setattr(heavy.shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(heavy.programs, "build", lambda name: name)
-    monkeypatch.setattr(figures, "boot", lambda *words, **options: said["text"])
+    monkeypatch.setattr(figures, "boot", boot)
     return said
 
 
-def test_each_load_has_its_figure(no_guest: dict[str, str]) -> None:
-    found = heavy.stress(stressors=["fork"])
-    assert [(one.load, one.sections) for one in found] == [
-        ("fork", False), ("all", False), ("all", True)]
-    assert not heavy.stress_judge(found) and "fork" in heavy.stress_table(found)
-    no_guest["text"] = printed(2100)
-    assert len(heavy.stress_judge(heavy.stress(stressors=["fork"]))) == 3
-    no_guest["text"] = printed().replace("HEAVY 1\n", "")
-    with pytest.raises(figures.MeasureError, match="all"):
-        heavy.stress(stressors=["fork"])
+def test_what_breaks_the_promise_beside_a_load(no_guest: dict[str, str]) -> None:
+    no_guest["pipe"] = PART.format(most=2100)
+    good, late = heavy.stress("fork"), heavy.stress("pipe")
+    assert (good.load, good.max_ns, late.max_ns) == ("fork", 900, 2100)
+    assert not heavy.stress_judge([good]) and "fork" in heavy.stress_table([good])
+    assert heavy.stress_judge([good, late]) == ["pipe: 2100 ns late, 0 missed; 2000 ns allowed"]
+
+
+def test_sections_are_a_load_s_own() -> None:
+    assert "/proc/hog" in heavy.begin("all-sections")
+    assert "/proc/hog" not in heavy.begin("all") and "--fork 1" in heavy.begin("all")
+    assert "--fork 1" not in heavy.begin("pipe") and "--pipe 1" in heavy.begin("pipe")
+
+
+def test_each_load_is_kept_as_it_is_made(no_guest: dict[str, str], tmp_path: Path,
+                                         monkeypatch: pytest.MonkeyPatch,
+                                         capsys: pytest.CaptureFixture[str]) -> None:
+    """One without a figure does not cost the others theirs, nor does the end of the program;
+    those made anew replace theirs alone."""
+    monkeypatch.setattr(figures, "TOP", tmp_path)
+    no_guest["mmap"] = "out of memory"
+    real = heavy.stress
+
+    def until_timer(load: str, *rest: object) -> heavy.Stressed:
+        if load == "timer":
+            raise KeyboardInterrupt
+        return real(load)
+
+    monkeypatch.setattr(heavy, "stress", until_timer)
+    words = ["stress", "--long", "--class=fork", "--class=mmap", "--class=pipe", "--class=timer"]
+    with pytest.raises(KeyboardInterrupt):
+        runner.main(words)
+    said = capsys.readouterr()
+    assert "2 of 4, mmap" in said.err and "no figure" in said.out
+    assert [row["load"] for row in figures.kept("stress")] == ["fork", "pipe"]
+    no_guest["fork"] = PART.format(most=1000)
+    assert runner.main(["stress", "--long", "--class=fork"]) == 0
+    assert sorted((str(row["load"]), row["max_ns"]) for row in figures.kept("stress")) == [
+        ("fork", 1000), ("pipe", 900)]
+    assert runner.main(["stress", "--class=mmap"]) == 1
+    assert "mmap: " in capsys.readouterr().err
 
 
 def test_the_least_of_the_rounds_counts() -> None:
@@ -50,5 +85,5 @@ def test_the_least_of_the_rounds_counts() -> None:
 
 def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heavy.shutil, "which", lambda name: None)
-    with pytest.raises(figures.MeasureError, match="stress-ng; run tools/setup bench"):
-        heavy.stress(stressors=["fork"])
+    with pytest.raises(figures.MeasureError, match="stress-ng setpriv; run tools/setup bench"):
+        heavy.stress("fork")

@@ -19,7 +19,7 @@ from .tables import TABLES
 FILE = TOP / "tests/vm/measure/systems/reference.json"
 GROWTH_PERCENT = 5
 # Measurements of their own that the page has, too.
-EXTRAS = ("stress", "field", "scale")
+EXTRAS = ("field", "scale")
 # What makes figures comparable: another one of these, and the comparison means nothing.
 TOOLS = ("kernels", "compiler", "emulator", "seconds", "readings")
 # Below this a step of the histogram or of one instruction would count as growth.
