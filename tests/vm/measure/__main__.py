@@ -18,8 +18,8 @@ from .figures import MeasureError, Measurement, kept, write
 MODULES = ("measure.lateness", "measure.tasks", "measure.costs", "measure.device_irq",
            "measure.drift", "measure.overhead", "measure.fifo", "measure.users", "measure.user",
            "measure.gate", "measure.cyclictest", "measure.skins", "measure.systems.runner",
-           "measure.path", "measure.late", "measure.heavy", "measure.scale", "speaker_quality",
-           "pcsp", "compare", "twins", "tap_figures")
+           "measure.path", "measure.late", "measure.heavy", "measure.rtla", "measure.scale",
+           "speaker_quality", "pcsp", "compare", "twins", "tap_figures")
 DEFAULTS = {"kernel": "6.1", "flavour": "cloud"}
 
 

@@ -26,7 +26,7 @@ from typing import Any
 from harness import TOP
 from harness.bench import kernels
 
-from . import heavy
+from . import heavy, rtla
 from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
 from .overhead import LIMIT_PERCENT
 from .systems.report import fill, markdown_rows
@@ -282,6 +282,19 @@ def _stress(figures: Figures) -> list[list[str]]:
               for one in sorted(figures, key=lambda one: heavy.LOADS.index(one["load"])))]
 
 
+def _rtla(figures: Figures) -> list[list[str]]:
+    rows = [["", "timerlat, interrupt: mean", "max", "thread: mean", "max",
+             "osnoise: looked", "noise", "longest", "gaps of hardware",
+             "RT task: max beside either"]]
+    late = " / ".join(f"{one['max_ns']:,}" for one in figures if "tool" in one)
+    rows += [[rtla.STATES[one["state"]],
+              *(f"{one[what]:,}" for what in
+                ("irq_avg_ns", "irq_max_ns", "thread_avg_ns", "thread_max_ns", "runtime_us",
+                 "noise_us", "single_max_us", "hardware")),
+              late if one["state"] == "task" else "-"] for one in figures if "state" in one]
+    return rows
+
+
 def _demo_sound(figures: Figures) -> list[list[str]]:
     places = list(CONDITIONS)
     return [["", "bytes", "bits played", "faults found", "worst interval, off by"],
@@ -347,6 +360,7 @@ TABLES: dict[str, Table] = {
     "user": Table(_user, ["user"]),
     "gate": Table(_gate, ["gate"]),
     "skins": Table(_skins, ["skins"]),
+    "rtla": Table(_rtla, ["rtla"], flavour="rt"),
     "stress": Table(_stress, kept="bench/stress.json"),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
     "tap": Table(_tap, ["tap --runs 1"]),
