@@ -187,7 +187,7 @@ int rtf_set_filter(unsigned int fifo,
  *	its handler runs; it may sleep, and should not for long. It replaces the watch there was,
  *	and does not see the closing of files whose opening that one saw. NULL is none.
  *
- * Who opens for reading only is not told of. On return the watch there was is not running any
+ * An opening for reading only is not reported. On return the watch there was is not running any
  * more. A watch whose module is unloaded is forgotten.
  *
  * Context: Linux process; may sleep. Not from the FIFO's own handler, watch or filter.
