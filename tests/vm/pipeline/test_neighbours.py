@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Awkward neighbours: what else rewrites the kernel's text, hooks it, or turns interrupts off,
-while tactus comes, works, and goes. docs: CAVEATS.md says what each costs."""
+while tactus comes, works, and goes. docs/limits.md says what each costs."""
 
 from __future__ import annotations
 
