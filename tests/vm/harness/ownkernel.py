@@ -26,6 +26,11 @@ FRAGMENTS = {
     "plain": ("base", "plain"),
     "debug": ("base", "paravirt", "debug"),
     "kcsan": ("base", "paravirt", "kcsan"),
+    # As distributions configure theirs.
+    "desktop": ("base", "paravirt", "shipped", "desktop"),
+    "server": ("base", "paravirt", "shipped", "server"),
+    "kprobeless": ("base", "paravirt", "kprobeless"),
+    "bare": ("base", "paravirt", "bare"),
 }
 NEEDED = {  # program -> Debian package
     "gcc": "gcc", "make": "make", "bc": "bc", "flex": "flex", "bison": "bison",

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What works on which machine: each check on each model that QEMU emulates, as a table and as JSON.
+"""What works on which machine: each check on each model that QEMU emulates, and on kernels of our
+own with the options that distributions differ in; as tables and as JSON.
 
-    tests/vm/python -m harness.platforms                every machine; some 20 minutes
+    tests/vm/python -m harness.platforms                every one; some 20 minutes, and an
+                                                        hour for the kernels, once
     tests/vm/python -m harness.platforms q35 uefi       these only
-    tests/vm/python -m harness.platforms --page         put the table into docs/platforms.md
+    tests/vm/python -m harness.platforms --page         put the tables into docs/platforms.md
 
-Checks, on Debian's 6.1 in virtual time:
+Checks, on Debian's 6.1 unless it is about the kernel, in virtual time:
 
     load      tactus loads, which takes a passed self-test on every CPU
     task      an RT task of 1 kHz on the last CPU has every release; on one CPU none is later than
@@ -43,7 +45,6 @@ from .bench.common import TREE
 
 OUT = TREE / "out" / "platforms.json"
 PAGE = TREE / "docs" / "platforms.md"
-BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 UEFI = Path("/usr/share/ovmf/OVMF.fd")
 CHECKS = ("load", "task", "unload", "text", "again")
 TASK_MS = 300
@@ -61,6 +62,11 @@ modprobe rt_latency cpu={last} period_us=1000 && sleep {seconds} &&
 rmmod rt_latency && rmmod tactus && echo PLATFORM unload
 ./ktext diff /tmp/before | sed 's/^/PLATFORM text /'
 modprobe tactus && rmmod tactus && echo PLATFORM again
+"""
+_REFUSED = """
+modprobe tactus 2>/dev/null && {{ echo PLATFORM load refused by none; exit 0; }}
+grep -q '^tactus ' /proc/modules && exit 1
+dmesg | sed -n 's/.*tactus: refused: /PLATFORM refused /p'
 """
 # Linux is locked down, and its own sentence is what the user gets.
 _UNSIGNED = FINAL_CLOCK + """
@@ -85,11 +91,19 @@ class Platform:
     cpus: int = 1
     modules: str = ""
     flavour: str = "cloud"
+    kernel: str = kernels.DEFAULT
     append: str = ""
     icount: bool = True
     """Virtual time; without it the newer QEMU runs the machine in the host's time."""
     secure_boot: str = ""
     """"unsigned" or "signed": Secure Boot on, and modules so."""
+    refused: bool = False
+    """It must be."""
+
+    @property
+    def what(self) -> str:
+        """Which table it is in: it is about the machine, or about the kernel."""
+        return "machine" if self.kernel == kernels.DEFAULT else "kernel"
 
 
 def _numa(cpus: int, nodes: int, mib: int) -> str:
@@ -104,6 +118,9 @@ def _numa(cpus: int, nodes: int, mib: int) -> str:
 # The generations that QEMU has names for; what its emulation lacks of them it leaves out.
 GENERATIONS = ("core2duo", "Nehalem", "SandyBridge", "Haswell", "Broadwell", "Skylake-Server",
                "Cascadelake-Server", "Icelake-Server", "Opteron_G3", "EPYC", "EPYC-Milan")
+
+# Kernels of our own, with the options that distributions differ in (config/NAME.config).
+CONFIGURED = {"desktop": False, "server": False, "kprobeless": True, "bare": True}
 
 _DISK = "-blockdev null-co,node-name={0},size=16777216,read-zeroes=on"
 
@@ -127,6 +144,7 @@ PLATFORMS = {platform.name: platform for platform in (
              modules="nvme virtio_pci virtio_blk ahci sd_mod e1000e virtio_net xhci_pci",
              flavour="generic"),
     Platform("hpet", append="hpet=force"),
+    *(Platform(f"kernel {name}", kernel=name, refused=why) for name, why in CONFIGURED.items()),
     Platform("uefi, Secure Boot, unsigned", secure_boot="unsigned"),
     Platform("uefi, Secure Boot, signed", secure_boot="signed"),
     Platform("uefi, Secure Boot, by the owner's key", secure_boot="mok"),
@@ -195,8 +213,8 @@ def judge(row: Row, text: str, cpus: int, exact: bool = True) -> None:
 
 def check(platform: Platform) -> Row:
     """Make all checks on one machine, in one boot."""
-    row = Row(platform.name, expected=platform.secure_boot == "unsigned")
-    command = [str(VM), "run", f"--flavour={platform.flavour}",
+    row = Row(platform.name, expected=platform.refused or platform.secure_boot == "unsigned")
+    command = [str(VM), "run", f"--kernel={platform.kernel}", f"--flavour={platform.flavour}",
                f"--smp={platform.cpus}", f"--timeout={_TIMEOUT_S}", f"--allow={_ALLOWED}",
                f"--put={programs.build('ktext')}",
                "--icount" if platform.icount else "--new-qemu"]
@@ -231,8 +249,9 @@ def _modules(platform: Platform, folder: Path) -> list[str]:
 def _boot(row: Row, platform: Platform, command: list[str]) -> Row:
     command += [f"--qemu={platform.qemu}"] if platform.qemu else []
     command += [f"--append={platform.append}"] if platform.append else []
-    script = (_UNSIGNED if row.expected else _SCRIPT).format(last=platform.cpus - 1,
-                                                             seconds=TASK_MS / 1000)
+    script = (_REFUSED if platform.refused else
+              _UNSIGNED if platform.secure_boot == "unsigned" else _SCRIPT)
+    script = script.format(last=platform.cpus - 1, seconds=TASK_MS / 1000)
     done = subprocess.run([*command, "--", script], capture_output=True, text=True,
                           errors="replace", check=False)
     if done.returncode in (123, 124, 125):
@@ -257,9 +276,9 @@ def kept(path: Path) -> list[Row]:
     return [row for row in rows if row.name in PLATFORMS]
 
 
-def page(rows: Sequence[Row]) -> str:
-    """The table for the documentation."""
-    lines = [f"| machine | {' | '.join(CHECKS)} | max ns | timer |",
+def page(rows: Sequence[Row], what: str = "machine") -> str:
+    """A table for the documentation."""
+    lines = [f"| {what} | {' | '.join(CHECKS)} | max ns | timer |",
              "|---|" + "---|" * (len(CHECKS) + 2)]
     for row in rows:
         if row.refused:
@@ -275,12 +294,19 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def write_page(rows: Sequence[Row]) -> None:
-    """Replace what is between the marks of docs/platforms.md."""
-    if lacking := set(PLATFORMS) - {row.name for row in rows}:
-        raise SystemExit(f"platforms: not run: {'; '.join(sorted(lacking))}")
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}{page(rows)}{END}{after}", encoding="utf-8")
+    """Replace what is between the marks of docs/platforms.md. A table of which no row was run
+    stays."""
+    for what in ("machine", "kernel"):
+        wanted = {name for name, one in PLATFORMS.items() if one.what == what}
+        found = [row for row in rows if row.name in wanted]
+        if lacking := wanted - {row.name for row in found}:
+            if found:
+                raise SystemExit(f"platforms: not run: {'; '.join(sorted(lacking))}")
+            continue
+        begin, end = f"<!-- {what}s: begin -->\n", f"<!-- {what}s: end -->\n"
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+        _, _, after = rest.partition(end)
+        PAGE.write_text(f"{before}{begin}{page(found, what)}{end}{after}", encoding="utf-8")
 
 
 def table(rows: Sequence[Row]) -> str:

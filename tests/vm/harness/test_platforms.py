@@ -11,10 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from harness import ownkernel
 from harness.bench.channel import MAGIC, Channel, Record
 from harness.bench.initrd import BUSYBOX
 from harness.bench.modules import SIGNED, contents
-from harness.platforms import PLATFORMS, TESTED, Row, cells, check, judge, kept, page, table
+from harness.platforms import (
+    CONFIGURED,
+    PLATFORMS,
+    TESTED,
+    Row,
+    cells,
+    check,
+    judge,
+    kept,
+    page,
+    table,
+)
 
 
 @pytest.mark.parametrize("name", TESTED)
@@ -23,6 +35,17 @@ def test_machine(name: str) -> None:
     row = check(PLATFORMS[name])
     assert row.trouble == [] and row.good
     assert row.timer and row.max_ns
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_kernel(name: str) -> None:
+    """The same on a kernel of our own; the first time it is built."""
+    if why := ownkernel.forbidden(name):
+        pytest.skip(why)
+    row = check(PLATFORMS[f"kernel {name}"])
+    assert row.trouble == [] and row.good
 
 
 GOOD = """\

@@ -27,9 +27,10 @@ FLAVOURS = {"cloud": "-cloud", "generic": "", "rt": "-rt"}
 SUITES = {"6.1": "bookworm", "6.12": "bookworm", "6.12+deb13": "trixie", "7": "trixie-backports"}
 DEFAULT = "6.1"
 LOCAL = "local"
-# Kernels of our own with checkers in them, built by tests/vm/harness/ownkernel.py; they have no
-# flavours.
-OWN = ("debug", "kcsan")
+# Kernels of our own, built by tests/vm/harness/ownkernel.py; they have no flavours. The first two
+# have checkers in them.
+CHECKING = ("debug", "kcsan")
+OWN = (*CHECKING, "desktop", "server", "kprobeless", "bare")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import chroot
 from .common import TREE, BenchError, build_dir, locked, say
-from .kernels import OWN, Kernel, compiler_missing
+from .kernels import CHECKING, Kernel, compiler_missing
 
 # What Kbuild may read; everything else in the checkout does not concern the modules.
 SOURCES = ("Kbuild", "kernel", "rtfifo", "skins", "examples", "tests", "tools/measure")
@@ -32,7 +32,7 @@ def _make(kernel: Kernel, folder: Path, extra: list[str],
         # Type information needs a vmlinux and a pahole that fits; the stock headers bring neither.
         "CONFIG_DEBUG_INFO_BTF_MODULES=",
         # What kernels of our own are for: the executive's assertions come with their checkers.
-        *(["TACTUS_DEBUG=1"] if kernel.flavour in OWN else []), *extra, "modules",
+        *(["TACTUS_DEBUG=1"] if kernel.flavour in CHECKING else []), *extra, "modules",
     ]
     if chroot.needed(kernel):
         done = chroot.run(kernel, command, [folder, *(also or [])])
