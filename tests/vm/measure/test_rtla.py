@@ -59,7 +59,7 @@ def test_a_kernel_without_tracers_is_refused() -> None:
         rtla.measure(1, "6.1", "cloud")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_both_tools_run_to_their_end() -> None:
     said, beside = rtla.measure(2)
     assert {one.state for one in said} == set(rtla.STATES)
