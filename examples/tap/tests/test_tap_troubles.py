@@ -41,6 +41,9 @@ def tap(machine: FakeMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         return status, capsys.readouterr().err
 
     read_experiment(FILE)  # so that what reads it is built: not within a test's limits
+    # Nobody may be unable to read the checkout, and finding the commands reads it.
+    found = cli.find_commands()
+    monkeypatch.setattr(cli, "find_commands", lambda: found)
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tactus_tap
