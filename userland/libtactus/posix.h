@@ -12,6 +12,7 @@
 #ifndef _TACTUS_POSIX_H
 #define _TACTUS_POSIX_H
 
+#include <fcntl.h>
 #include <mqueue.h>
 #include <pthread.h>
 #include <sched.h>
@@ -146,6 +147,31 @@ int named_find(const char *kind, const char *name);
 int named_make(const char *kind, const char *name, mode_t mode, const void *start,
 	       size_t start_bytes, size_t bytes);
 int named_unlink(const char *kind, const char *name);
+
+/* Must there be none yet? */
+static inline bool is_anew(int how)
+{
+	return (how & O_CREAT) && (how & O_EXCL);
+}
+
+/*
+ * struct named_way - how a kind of thing with a name comes to be; each is called with @arg
+ * @theirs: has a program without this library made one? Then it is open, by the C library
+ * @make: as named_make()
+ */
+struct named_way {
+	const char *kind;
+	bool (*theirs)(void *arg);
+	int (*make)(void *arg);
+};
+
+/*
+ * named_open - find it, or make it if @how has O_CREAT
+ * @made: set if it was made now
+ *
+ * Return: a file descriptor, or -errno; -EEXIST, too, if it is theirs.
+ */
+int named_open(const struct named_way *way, const char *name, int how, void *arg, bool *made);
 
 /* named_map - all of it, at least @least bytes; NULL: it is too short, or there is no memory */
 void *named_map(int fd, size_t least, struct stat *stat);

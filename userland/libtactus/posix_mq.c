@@ -128,9 +128,28 @@ err_map:
 	return err;
 }
 
-static int make_queue(const char *bare, mode_t mode, const struct mq_attr *attr)
+/* The arguments of mq_open(), and the C library's queue with that name, or -1. */
+struct opening {
+	const char *name, *bare;
+	int how;
+	mode_t mode;
+	const struct mq_attr *attr;
+	mqd_t theirs;
+};
+
+static bool is_theirs(void *arg)
+{
+	struct opening *o = arg;
+
+	o->theirs = LINUX(mq_open)(o->name, o->how & ~(O_CREAT | O_EXCL));
+	return o->theirs >= 0;
+}
+
+static int make_queue(void *arg)
 {
 	struct queue start = { .magic = MAGIC, .count = USUAL_COUNT, .bytes = USUAL_BYTES };
+	const struct opening *o = arg;
+	const struct mq_attr *attr = o->attr;
 
 	if (attr && (attr->mq_maxmsg <= 0 || attr->mq_maxmsg > COUNT_MOST ||
 		     attr->mq_msgsize <= 0 || attr->mq_msgsize > BYTES_MOST))
@@ -140,82 +159,50 @@ static int make_queue(const char *bare, mode_t mode, const struct mq_attr *attr)
 		start.bytes = attr->mq_msgsize;
 	}
 	start.room.value = start.count;
-	return named_make("mq", bare, mode, &start, sizeof(start),
+	return named_make("mq", o->bare, o->mode, &start, sizeof(start),
 			  sizeof(start) + start.count * slot_bytes(start.bytes));
 }
 
-static bool is_anew(int how)
+static mqd_t open_queue(struct opening *o)
 {
-	return (how & O_CREAT) && (how & O_EXCL);
-}
-
-/* Its memory; @made: now. @theirs: a program without this library made it, and this is -EEXIST. */
-static int find_or_make(const char *name, const char *bare, int how, mode_t mode,
-			const struct mq_attr *attr, bool *made, mqd_t *theirs)
-{
-	int fd = named_find("mq", bare);
-
-	if (fd >= 0 && is_anew(how)) {
-		close(fd);
-		return -EEXIST;
-	}
-	if (fd != -ENOENT)
-		return fd;
-	*theirs = LINUX(mq_open)(name, how & ~(O_CREAT | O_EXCL));
-	if (*theirs >= 0)
-		return -EEXIST;
-	if (how & O_CREAT)
-		fd = make_queue(bare, mode, attr);
-	*made = fd >= 0;
-	return fd;
-}
-
-static mqd_t open_queue(const char *name, const char *bare, int how, mode_t mode,
-			const struct mq_attr *attr)
-{
+	static const struct named_way way = { "mq", is_theirs, make_queue };
 	bool made = false;
-	mqd_t theirs = -1;
 	int fd, mqd;
 
-	/* Again if somebody else makes it at this moment. */
-	do
-		fd = find_or_make(name, bare, how, mode, attr, &made, &theirs);
-	while (fd == -EEXIST && theirs < 0 && !is_anew(how));
-	if (theirs >= 0 && !is_anew(how))
-		return theirs;
-	if (theirs >= 0)
-		LINUX(mq_close)(theirs);
-	mqd = fd < 0 ? fd : adopt_queue(fd, how);
+	fd = named_open(&way, o->bare, o->how, o, &made);
+	if (o->theirs >= 0 && !is_anew(o->how))
+		return o->theirs;
+	if (o->theirs >= 0)
+		LINUX(mq_close)(o->theirs);
+	mqd = fd < 0 ? fd : adopt_queue(fd, o->how);
 	if (mqd >= 0)
 		return mqd;
 	if (fd >= 0)
 		close(fd);
 	if (made)
-		named_unlink("mq", bare);
+		named_unlink("mq", o->bare);
 	return fail(-mqd);
 }
 
 EXPORT mqd_t mq_open(const char *name, int how, ...)
 {
-	const struct mq_attr *attr = NULL;
-	const char *bare;
-	mode_t mode = 0;
+	struct opening o = { .name = name, .how = how, .theirs = -1 };
 	va_list rest;
 
 	va_start(rest, how);
 	if (how & O_CREAT) {
-		mode = va_arg(rest, mode_t);
-		attr = va_arg(rest, const struct mq_attr *);
+		o.mode = va_arg(rest, mode_t);
+		o.attr = va_arg(rest, const struct mq_attr *);
 	}
 	va_end(rest);
 	if (rt_init())
-		return LINUX(mq_open)(name, how, mode, attr);
-	bare = named_check(name, true);
-	if (!bare)
+		return LINUX(mq_open)(name, how, o.mode, o.attr);
+	o.bare = named_check(name, true);
+	if (!o.bare)
 		return -1;
 	if ((how & O_ACCMODE) == O_ACCMODE)
 		return fail(EINVAL);
-	return open_queue(name, bare, how, mode, attr);
+	return open_queue(&o);
 }
 
 /* What a program compiled with _FORTIFY_SOURCE calls. */

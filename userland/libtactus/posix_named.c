@@ -94,6 +94,28 @@ int named_unlink(const char *kind, const char *name)
 	return unlink(path) ? -errno : 0;
 }
 
+int named_open(const struct named_way *way, const char *name, int how, void *arg, bool *made)
+{
+	int fd;
+
+	/* Again if somebody else makes it at this moment. */
+	do {
+		fd = named_find(way->kind, name);
+		if (fd >= 0 && is_anew(how)) {
+			close(fd);
+			return -EEXIST;
+		}
+		if (fd != -ENOENT)
+			return fd;
+		if (way->theirs(arg))
+			return -EEXIST;
+		if (how & O_CREAT)
+			fd = way->make(arg);
+	} while (fd == -EEXIST && !is_anew(how));
+	*made = fd >= 0;
+	return fd;
+}
+
 void *named_map(int fd, size_t least, struct stat *stat)
 {
 	void *memory;

@@ -344,85 +344,77 @@ static int adopt_named(int fd, struct named **found)
 	return 0;
 }
 
-static bool is_anew(int how)
+/* The arguments of sem_open(), and the C library's semaphore with that name, or SEM_FAILED. */
+struct opening {
+	const char *name, *bare;
+	int how;
+	mode_t mode;
+	unsigned int value;
+	sem_t *theirs;
+};
+
+static bool is_theirs(void *arg)
 {
-	return (how & O_CREAT) && (how & O_EXCL);
+	struct opening *o = arg;
+
+	o->theirs = LINUX(sem_open)(o->name, 0);
+	return o->theirs != SEM_FAILED;
 }
 
-/* Its memory; @made: now. @theirs: a program without this library made it, and this is -EEXIST. */
-static int find_or_make(const char *name, const char *bare, int how, mode_t mode,
-			unsigned int value, bool *made, sem_t **theirs)
+static int make_named(void *arg)
 {
-	struct shared start = { .magic = SHARED_MAGIC, .count.value = value };
-	int fd = named_find("sem", bare);
+	const struct opening *o = arg;
+	struct shared start = { .magic = SHARED_MAGIC, .count.value = o->value };
 
-	if (fd >= 0 && is_anew(how)) {
-		close(fd);
-		return -EEXIST;
-	}
-	if (fd != -ENOENT)
-		return fd;
-	*theirs = LINUX(sem_open)(name, 0);
-	if (*theirs != SEM_FAILED)
-		return -EEXIST;
-	if (how & O_CREAT)
-		fd = named_make("sem", bare, mode, &start, sizeof(start), sizeof(start));
-	*made = fd >= 0;
-	return fd;
+	return named_make("sem", o->bare, o->mode, &start, sizeof(start), sizeof(start));
 }
 
-static sem_t *open_named(const char *name, const char *bare, int how, mode_t mode,
-			 unsigned int value)
+static sem_t *open_named(struct opening *o)
 {
-	sem_t *theirs = SEM_FAILED;
+	static const struct named_way way = { "sem", is_theirs, make_named };
 	struct named *n = NULL;
 	bool made = false;
 	int fd, err;
 
-	/* Again if somebody else makes it at this moment. */
-	do
-		fd = find_or_make(name, bare, how, mode, value, &made, &theirs);
-	while (fd == -EEXIST && theirs == SEM_FAILED && !is_anew(how));
-	if (theirs != SEM_FAILED && !is_anew(how))
-		return theirs;
-	if (theirs != SEM_FAILED)
-		LINUX(sem_close)(theirs);
+	fd = named_open(&way, o->bare, o->how, o, &made);
+	if (o->theirs != SEM_FAILED && !is_anew(o->how))
+		return o->theirs;
+	if (o->theirs != SEM_FAILED)
+		LINUX(sem_close)(o->theirs);
 	err = fd < 0 ? fd : adopt_named(fd, &n);
 	if (fd >= 0)
 		close(fd);
 	if (!err)
 		return &n->sem;
 	if (made)
-		named_unlink("sem", bare);
+		named_unlink("sem", o->bare);
 	errno = -err;
 	return SEM_FAILED;
 }
 
 EXPORT sem_t *sem_open(const char *name, int how, ...)
 {
-	unsigned int value = 0;
-	const char *bare;
-	mode_t mode = 0;
+	struct opening o = { .name = name, .how = how, .theirs = SEM_FAILED };
 	sem_t *sem;
 	va_list rest;
 
 	va_start(rest, how);
 	if (how & O_CREAT) {
-		mode = va_arg(rest, mode_t);
-		value = va_arg(rest, unsigned int);
+		o.mode = va_arg(rest, mode_t);
+		o.value = va_arg(rest, unsigned int);
 	}
 	va_end(rest);
 	if (rt_init())
-		return LINUX(sem_open)(name, how, mode, value);
-	bare = named_check(name, false);
-	if (!bare)
+		return LINUX(sem_open)(name, how, o.mode, o.value);
+	o.bare = named_check(name, false);
+	if (!o.bare)
 		return SEM_FAILED;
-	if (value > SEM_VALUE_MAX) {
+	if (o.value > SEM_VALUE_MAX) {
 		errno = EINVAL;
 		return SEM_FAILED;
 	}
 	pthread_mutex_lock(&named_lock);
-	sem = open_named(name, bare, how, mode, value);
+	sem = open_named(&o);
 	pthread_mutex_unlock(&named_lock);
 	return sem;
 }
