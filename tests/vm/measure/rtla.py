@@ -19,7 +19,6 @@ from tactus import figure
 
 from . import figures, heavy
 from .figures import MeasureError
-from .lateness import LIMIT_NS
 
 TRACERS = ("CONFIG_TIMERLAT_TRACER", "CONFIG_OSNOISE_TRACER")
 STATES = {"off": "without Tactus", "on": "Tactus loaded", "task": "and a 1 kHz RT task"}
@@ -131,9 +130,8 @@ def table(said: Sequence[Said], beside: Sequence[Beside]) -> str:
 
 def judge(beside: Sequence[Beside]) -> list[str]:
     """What breaks the promise."""
-    return [f"beside {one.tool}: {one.max_ns} ns late, {one.missed} missed; "
-            f"{LIMIT_NS['task']} ns allowed"
-            for one in beside if one.max_ns > LIMIT_NS["task"] or one.missed]
+    return [said for one in beside
+            for said in heavy.task_trouble(f"beside {one.tool}", one.max_ns, one.missed)]
 
 
 def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:

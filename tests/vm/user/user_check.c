@@ -1421,11 +1421,16 @@ static void root_above_the_ceiling(void)
 	_exit(0);
 }
 
-static void above_the_memory(void)
+static void limit_memory(void)
 {
 	struct rlimit little = { 16384, 16384 };
 
 	CHECK(!setrlimit(RLIMIT_MEMLOCK, &little));
+}
+
+static void above_the_memory(void)
+{
+	limit_memory();
 	become_nobody(true);
 	refused_for_good(&usual, -EAGAIN, "RLIMIT_MEMLOCK");
 	_exit(0);
@@ -1434,9 +1439,7 @@ static void above_the_memory(void)
 /* Root's rlimit counts as soon as its right to pass it is gone. */
 static void root_above_the_memory(void)
 {
-	struct rlimit little = { 16384, 16384 };
-
-	CHECK(!setrlimit(RLIMIT_MEMLOCK, &little));
+	limit_memory();
 	drop_capability(CAP_IPC_LOCK);
 	refused_for_good(&usual, -EAGAIN, "RLIMIT_MEMLOCK");
 	_exit(0);
