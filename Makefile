@@ -139,7 +139,7 @@ explore: setup-test
 test-matrix: setup-test
 	@tests/vm/python -m harness.matrix
 
-# Machine models of QEMU: prints a table, keeps it in out/platforms.json.
+# Machine models of QEMU, and CPUs in Bochs: prints a table, keeps it in out/platforms.json.
 test-platforms: setup-test
 	@tests/vm/python -m harness.platforms
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What works on which machine: each check on each model that QEMU emulates, and on kernels of our
-own with the options that distributions differ in; as tables and as JSON.
+"""What works on which machine: each check on each model that QEMU emulates, on CPUs in Bochs, and
+on kernels of our own with the options that distributions differ in; as tables and as JSON.
 
     tests/vm/python -m harness.platforms                every one; some 20 minutes, and an
                                                         hour for the kernels, once
@@ -15,6 +15,13 @@ Checks, on Debian's 6.1 unless it is about the kernel, in virtual time:
     unload    all modules go
     text      then all code of the kernel is what it was before, byte for byte
     again     it loads and unloads once more
+
+In Bochs, which has what QEMU lacks, lateness is not looked at, and there are more checks:
+
+    deadline  RT time comes from the TSC's deadline
+    idle      Linux waits by mwait or intel_idle
+    fifo      what an RT task puts into an RT-FIFO comes out
+    fault     a task that divides by zero is stopped, by SSE's exception, too (QEMU raises none)
 
 A machine that is refused is shown with its reason. With Secure Boot on there is one row where the
 modules are not signed, and Linux must refuse them, and one where they are. "timer" is the device
@@ -40,13 +47,14 @@ from pathlib import Path
 from measure.lateness import LIMIT_NS
 
 from . import FINAL_CLOCK, VM, programs
-from .bench import kernels, secureboot
+from .bench import kernels, secureboot, tree
 from .bench.common import TREE
 
 OUT = TREE / "out" / "platforms.json"
 PAGE = TREE / "docs" / "platforms.md"
 UEFI = Path("/usr/share/ovmf/OVMF.fd")
 CHECKS = ("load", "task", "unload", "text", "again")
+BOCHS_CHECKS = (*CHECKS, "deadline", "idle", "fifo", "fault")
 TASK_MS = 300
 _TIMEOUT_S = 400
 
@@ -62,6 +70,18 @@ modprobe rt_latency cpu={last} period_us=1000 && sleep {seconds} &&
 rmmod rt_latency && rmmod tactus && echo PLATFORM unload
 ./ktext diff /tmp/before | sed 's/^/PLATFORM text /'
 modprobe tactus && rmmod tactus && echo PLATFORM again
+"""
+# In Bochs beside the rest: how Linux waits, a FIFO, and faults.
+_BOCHS = """
+modprobe tactus && modprobe rt_hello && modprobe fault_test || exit 1
+echo PLATFORM idle $(cat /sys/kernel/tactus/idle)
+echo PLATFORM fifo $(timeout 3 head -n 2 /dev/rtf0)
+for name in divide sse; do
+    echo $name > /sys/module/fault_test/parameters/run
+done
+dmesg | sed -n \
+    's/.*: task \\([a-z]*\\) stopped: \\(#[A-Z]*\\), .* at \\(.*\\)/PLATFORM fault.\\1 \\2 \\3/p'
+rmmod fault_test && rmmod rt_hello && rmmod rtfifo && rmmod tactus || exit 1
 """
 _REFUSED = """
 modprobe tactus 2>/dev/null && {{ echo PLATFORM load refused by none; exit 0; }}
@@ -99,10 +119,14 @@ class Platform:
     """"unsigned" or "signed": Secure Boot on, and modules so."""
     refused: bool = False
     """It must be."""
+    bochs: str = ""
+    """The model of its CPU, if it is Bochs."""
 
     @property
     def what(self) -> str:
         """Which table it is in: it is about the machine, or about the kernel."""
+        if self.bochs:
+            return "CPU in Bochs"
         return "machine" if self.kernel == kernels.DEFAULT else "kernel"
 
 
@@ -122,6 +146,10 @@ GENERATIONS = ("core2duo", "Nehalem", "SandyBridge", "Haswell", "Broadwell", "Sk
 # Kernels of our own, with the options that distributions differ in (config/NAME.config) -> is it to
 # be refused?
 CONFIGURED = {"desktop": False, "server": False, "kprobeless": True, "bare": True}
+
+# Models of Bochs's CPU, and kernels: the generic one has intel_idle.
+BOCHS = (("corei7_sandy_bridge_2600k", "cloud"), ("corei7_ivy_bridge_3770k", "cloud"),
+         ("corei7_ivy_bridge_3770k", "generic"))
 
 _DISK = "-blockdev null-co,node-name={0},size=16777216,read-zeroes=on"
 
@@ -150,6 +178,8 @@ PLATFORMS = {platform.name: platform for platform in (
     Platform("uefi, Secure Boot, unsigned", secure_boot="unsigned", refused=True),
     Platform("uefi, Secure Boot, signed", secure_boot="signed"),
     Platform("uefi, Secure Boot, by the owner's key", secure_boot="mok"),
+    *(Platform(f"bochs {model}, {flavour}", bochs=model, icount=False, flavour=flavour)
+      for model, flavour in BOCHS),
 )}
 # What `make test` looks at.
 TESTED = ("q35", "cpu SandyBridge")
@@ -181,8 +211,9 @@ class Row:
         return not self.trouble and not self.refused and all(self.passed.values())
 
 
-def judge(row: Row, text: str, cpus: int, exact: bool = True) -> None:
-    """What the guest printed; fills in the row. `exact`: lateness means something."""
+def judge(row: Row, text: str, cpus: int, exact: bool = True, divss: str = "") -> None:
+    """What the guest printed; fills in the row. `exact`: lateness means something; `divss`: in
+    Bochs, where the instruction is that has to raise #XM."""
     if refused := re.search(r"^PLATFORM refused (.*)$", text, re.M):
         row.refused = refused[1].strip()
         return
@@ -209,6 +240,14 @@ def judge(row: Row, text: str, cpus: int, exact: bool = True) -> None:
         "text": " different=0 " in f"{words('text')} ",
         "again": bool(words("again")),
     }
+    if divss:
+        row.passed |= {
+            "deadline": row.timer == "tsc-deadline",
+            "idle": words("idle") in ("mwait", "intel_idle"),
+            "fifo": words("fifo") == "hello, world hello, world",
+            "fault": words("fault.divide").startswith("#DE divide+")
+            and words("fault.sse").startswith(f"#XM {divss}"),
+        }
     row.trouble += [f"{name}: {words(name) or 'missing'}"
                     for name, passed in row.passed.items() if not passed]
 
@@ -219,9 +258,11 @@ def check(platform: Platform) -> Row:
     command = [str(VM), "run", f"--kernel={platform.kernel}", f"--flavour={platform.flavour}",
                f"--smp={platform.cpus}", f"--timeout={_TIMEOUT_S}", f"--allow={_ALLOWED}",
                f"--put={programs.build('ktext')}",
+               f"--machine=bochs:{platform.bochs}" if platform.bochs else
                "--icount" if platform.icount else "--new-qemu"]
     # Several CPUs say nothing of lateness, and a busy loop on each costs the host its time.
-    command += ["--busy"] if platform.cpus == 1 else []
+    # In Bochs it is to be idle.
+    command += ["--busy"] if platform.cpus == 1 and not platform.bochs else []
     with tempfile.TemporaryDirectory() as folder:
         command += _modules(platform, Path(folder))
         return _boot(row, platform, command)
@@ -231,7 +272,8 @@ def _modules(platform: Platform, folder: Path) -> list[str]:
     """Which modules the guest gets, in the words of `vm run`."""
     own = ["tactus_core", "tactus", "rt_latency"]
     if not platform.secure_boot:
-        return [f"--modules=tactus_core {platform.modules}", "--with-modules=rt_latency"]
+        more = " rt_hello fault_test" * bool(platform.bochs)
+        return [f"--modules=tactus_core {platform.modules}", f"--with-modules=rt_latency{more}"]
     if platform.secure_boot == "unsigned":
         return ["--secure-boot", f"--with-modules={' '.join(own)}"]
     kernel = kernels.resolve(kernels.DEFAULT, platform.flavour)
@@ -253,20 +295,41 @@ def _boot(row: Row, platform: Platform, command: list[str]) -> Row:
     command += [f"--append={platform.append}"] if platform.append else []
     script = (_UNSIGNED if platform.secure_boot == "unsigned" else
               _REFUSED if platform.refused else _SCRIPT)
+    script = _BOCHS * bool(platform.bochs) + script
     script = script.format(last=platform.cpus - 1, seconds=TASK_MS / 1000)
     done = subprocess.run([*command, "--", script], capture_output=True, text=True,
                           errors="replace", check=False)
     if done.returncode in (123, 124, 125):
         row.trouble.append(f"the bench exited with {done.returncode}: {done.stderr.strip()}")
     else:
-        judge(row, done.stdout, platform.cpus, platform.icount)
+        judge(row, done.stdout, platform.cpus, platform.icount,
+              divss_of(platform) if platform.bochs else "")
     return row
+
+
+def divss_of(platform: Platform) -> str:
+    """Where fault_test's division by SSE is, as the log says it: behind it is an `int`, which ends
+    the task where an emulator raises nothing."""
+    kernel = kernels.resolve(platform.kernel, platform.flavour)
+    module = tree.tree_modules(kernel)["fault_test"]
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--disassemble=sse", str(module)],
+                          capture_output=True, text=True, check=True).stdout
+    start = re.search(r"^([0-9a-f]+) <sse>:", text, re.M)
+    at = re.search(r"^ *([0-9a-f]+):\s+divss", text, re.M)
+    if not start or not at:
+        raise SystemExit("platforms: fault_test has no divss")
+    return f"sse+{int(at[1], 16) - int(start[1], 16):#x}"
+
+
+def checks_of(name: str) -> tuple[str, ...]:
+    """What is checked on a machine."""
+    return BOCHS_CHECKS if name in PLATFORMS and PLATFORMS[name].bochs else CHECKS
 
 
 def cells(rows: Sequence[Row]) -> tuple[int, int]:
     """How many checks passed, and of how many; a refusal is one."""
     good = sum(1 if row.expected and row.good else sum(row.passed.values()) for row in rows)
-    return good, sum(1 if row.expected else len(CHECKS) for row in rows)
+    return good, sum(1 if row.expected else len(checks_of(row.name)) for row in rows)
 
 
 def kept(path: Path) -> list[Row]:
@@ -280,16 +343,17 @@ def kept(path: Path) -> list[Row]:
 
 def page(rows: Sequence[Row], what: str = "machine") -> str:
     """A table for the documentation."""
-    lines = [f"| {what} | {' | '.join(CHECKS)} | max ns | timer |",
-             "|---|" + "---|" * (len(CHECKS) + 2)]
+    checks = checks_of(rows[0].name)
+    lines = [f"| {what} | {' | '.join(checks)} | max ns | timer |",
+             "|---|" + "---|" * (len(checks) + 2)]
     for row in rows:
         if row.refused:
-            lines.append(f"| {row.name} | refused: `{row.refused}`" + " |" * (len(CHECKS) + 2))
+            lines.append(f"| {row.name} | refused: `{row.refused}`" + " |" * (len(checks) + 2))
             continue
         if row.trouble:
             raise SystemExit(f"platforms: {row.name} failed; the page is for what works")
         late = "-" if row.max_ns is None else str(row.max_ns)
-        lines.append(f"| {row.name} | " + " | ".join("ok" for _ in CHECKS)
+        lines.append(f"| {row.name} | " + " | ".join("ok" for _ in checks)
                      + f" | {late} | {row.timer}{', x2APIC' * row.x2apic} |")
     good, total = cells(rows)
     return "\n".join([*lines, "", f"{good} of {total} cells passed.", ""])
@@ -300,14 +364,15 @@ def write_page(rows: Sequence[Row]) -> None:
     stays; one of them must be there."""
     if not rows:
         raise SystemExit("platforms: nothing was run")
-    for what in ("machine", "kernel"):
+    for what in ("machine", "kernel", "CPU in Bochs"):
         wanted = {name for name, one in PLATFORMS.items() if one.what == what}
         found = [row for row in rows if row.name in wanted]
         if lacking := wanted - {row.name for row in found}:
             if found:
                 raise SystemExit(f"platforms: not run: {'; '.join(sorted(lacking))}")
             continue
-        begin, end = f"<!-- {what}s: begin -->\n", f"<!-- {what}s: end -->\n"
+        mark = what.partition(" ")[0]
+        begin, end = f"<!-- {mark}s: begin -->\n", f"<!-- {mark}s: end -->\n"
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
         _, _, after = rest.partition(end)
         PAGE.write_text(f"{before}{begin}{page(found, what)}{end}{after}", encoding="utf-8")
@@ -322,9 +387,12 @@ def table(rows: Sequence[Row]) -> str:
             lines.append(f"{row.name:<28} refused: {row.refused}")
             continue
         marks = [{True: "ok", False: "FAIL", None: "-"}[row.passed.get(name)] for name in CHECKS]
+        more = [f"{name} {'ok' if row.passed.get(name) else 'FAIL'}"
+                for name in checks_of(row.name)[len(CHECKS):]]
         late = "-" if row.max_ns is None else str(row.max_ns)
         lines.append(f"{row.name:<28} " + " ".join(f"{mark:<6}" for mark in marks)
-                     + f" {late:<7} {row.timer}{', x2APIC' * row.x2apic}")
+                     + f" {late:<7} {row.timer}{', x2APIC' * row.x2apic}"
+                     + "".join(f", {text}" for text in more))
     return "\n".join(lines)
 
 

@@ -48,6 +48,15 @@ def test_kernel(name: str) -> None:
     assert row.trouble == [] and row.good
 
 
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", [name for name, one in PLATFORMS.items() if one.bochs])
+def test_in_bochs(name: str) -> None:
+    """The same on a CPU with what QEMU lacks: TSC deadline, mwait, a real #XM."""
+    row = check(PLATFORMS[name])
+    assert row.trouble == [] and row.good
+
+
 GOOD = """\
 PLATFORM load active 0
 PLATFORM timer lapic
@@ -91,6 +100,30 @@ def test_each_check_can_fail(old: str, new: str, check_name: str) -> None:
     row = judged(GOOD.replace(old, new))
     assert [name for name, passed in row.passed.items() if not passed] == [check_name]
     assert len(row.trouble) == 1 and not row.good
+
+
+IN_BOCHS = GOOD.replace("timer lapic", "timer tsc-deadline") + """\
+PLATFORM idle mwait
+PLATFORM fifo hello, world hello, world
+PLATFORM fault.divide #DE divide+0x9
+PLATFORM fault.sse #XM sse+0x3f
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "check_name"), [
+    ("", "", ""),
+    ("tsc-deadline", "lapic", "deadline"),
+    ("idle mwait", "idle hlt", "idle"),
+    ("fifo hello, world hello", "fifo hello", "fifo"),
+    ("#XM sse+0x3f", "#XM sse+0x43", "fault"),
+    ("#DE divide", "#DE", "fault"),
+])
+def test_each_check_in_bochs_can_fail(old: str, new: str, check_name: str) -> None:
+    """As above; an exception from the `int` behind the division is not #XM."""
+    row = Row("bochs")
+    judge(row, IN_BOCHS.replace(old, new), 1, False, "sse+0x3f")
+    assert "".join(name for name, passed in row.passed.items() if not passed) == check_name
+    assert row.good == (not check_name) and row.max_ns is None
 
 
 def test_a_wanted_refusal_is_good() -> None:

@@ -69,7 +69,7 @@ class Apt:
     def _sources(self) -> list[tuple[str, str]]:
         machine = _machine_sources()
         wanted = [self.suite]
-        if not self.suite.endswith("-backports"):   # which have neither
+        if self.suite != "sid" and not self.suite.endswith("-backports"):   # which have neither
             wanted += [f"{self.suite}-updates", f"{self.suite}-security"]
         chosen = [(uri, name) for uri, name in machine if name in wanted]
         have = {name for _, name in chosen}
@@ -180,6 +180,19 @@ class Apt:
             if old is None or newer(package.version, old.version) > 0:
                 found[package.name] = package
         return found
+
+    def closure(self, names: Iterable[str], without: Iterable[str] = ()) -> list[Package]:
+        """The packages with all that they depend on and that the same suite has, save `without`
+        and what only that needs."""
+        found: dict[str, Package] = {}
+        known = set(self.names("")) - set(without)
+        wanted = set(names)
+        while wanted:
+            newest = self.newest(wanted)
+            found.update(newest)
+            wanted = {dep for package in newest.values() for dep in package.depends}
+            wanted &= known - set(found)
+        return list(found.values())
 
     def download(self, packages: Iterable[Package], into: Path) -> list[Path]:
         """Downloads the .deb files into the folder `into`."""

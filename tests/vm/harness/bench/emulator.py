@@ -13,13 +13,13 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .apt import REFRESH_S, Apt, Package
+from . import packages
+from .apt import Apt
 from .chroot import this_release
-from .common import BenchError, cache_dir, locked, output_of, say
+from .common import BenchError, cache_dir
 
 PROGRAM = "qemu-system-x86_64"
 PACKAGE = "qemu-system-x86"
@@ -84,19 +84,6 @@ def _cached() -> Emulator | None:
     return max(found, key=lambda emulator: emulator.version, default=None)
 
 
-def _closure(apt: Apt) -> list[Package]:
-    """The package with all that it depends on and that the same suite has; the rest is
-    installed."""
-    found: dict[str, Package] = {}
-    known = set(apt.names(""))
-    names = {PACKAGE}
-    while names:
-        newest = apt.newest(names)
-        found.update(newest)
-        names = {dep for package in newest.values() for dep in package.depends} & known - set(found)
-    return list(found.values())
-
-
 def _fetch() -> Emulator | None:
     """The backports' newest, unpacked in the cache; None without a network.
 
@@ -106,36 +93,11 @@ def _fetch() -> Emulator | None:
     apt = Apt(f"{release}-backports")
     if not apt.refresh():
         return None
-    package = apt.newest([PACKAGE]).get(PACKAGE)
-    if not package:
-        raise BenchError(f"{apt.suite} has no {PACKAGE}")
-    folder = _home() / package.version.replace(":", "_").replace("/", "_")
-    with locked(_home() / "lock"):
-        if not (folder / "root").is_dir():
-            say(f"fetching {PACKAGE} {package.version} (once, it is not installed)")
-            scratch = folder.with_name(f"{folder.name}.new")
-            shutil.rmtree(scratch, ignore_errors=True)
-            for deb in apt.download(_closure(apt), scratch / "debs"):
-                output_of(["dpkg-deb", "-x", str(deb), str(scratch / "root")],
-                          f"unpacking {deb.name}")
-            shutil.rmtree(scratch / "debs")
-            for old in _home().glob("*/root"):
-                if old.parent != scratch:
-                    say(f"forgetting QEMU {old.parent.name}")
-                    shutil.rmtree(old.parent, ignore_errors=True)
-            scratch.rename(folder)
-        (_home() / "asked").touch()
+    folder = packages.unpack(apt, [PACKAGE], _home()).parent
     emulator = _unpacked(folder)
     if not emulator:
-        raise BenchError(f"QEMU {package.version} of {apt.suite} does not start here")
+        raise BenchError(f"QEMU {folder.name} of {apt.suite} does not start here")
     return emulator
-
-
-def _asked_lately() -> bool:
-    try:
-        return 0 <= time.time() - (_home() / "asked").stat().st_mtime < REFRESH_S
-    except OSError:
-        return False
 
 
 @functools.cache
@@ -150,7 +112,7 @@ def newer() -> Emulator:
     have = _cached()
     if have and have.version < SMP_ICOUNT:
         have = None
-    if have and _asked_lately():
+    if have and packages.asked_lately(_home()):
         return have
     reason = "and without a network none can be fetched"
     try:

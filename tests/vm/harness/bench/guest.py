@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import console, emulator, initrd, plugins, secureboot
+from . import bochs, console, emulator, initrd, plugins, secureboot
 from .channel import Channel, Record
 from .common import EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
 from .kernels import Kernel
@@ -30,6 +30,7 @@ POLL_S = 0.02
 # busy host does not shorten, or, for one that has halted, of the host's.
 PANIC_GRACE_CPU_S = 5.0
 PANIC_GRACE_S = 60.0
+TRIPLE_FAULT = r"Triple fault|exception\(\): 3rd"      # in QEMU's words, and in Bochs's
 
 
 @dataclass
@@ -55,6 +56,7 @@ class Job:
     secure_boot: bool = False
     mok: Path | None = None             # a certificate; with secure_boot
     new_qemu: bool = False
+    model: str = ""                     # of Bochs's CPU: it runs in Bochs
 
 
 def _delay(job: Job) -> str:
@@ -64,22 +66,28 @@ def _delay(job: Job) -> str:
     return f"lpj={10**9 // job.kernel.hz()} "
 
 
-def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: Monitor,
-                  image_initrd: str, log: str, scratch: Path) -> list[str]:
+def _append(job: Job) -> str:
+    """The kernel's arguments."""
     # HPET off, unless asked for: in its legacy mode it keeps IRQ 8 to itself. Panic at the first
     # oops and reset at once (-no-reboot makes that an end): what runs after an oops proves nothing.
     hpet = "" if "hpet=" in job.append else "hpet=disable "
     # Linux takes the TSCs of several CPUs for unsynchronized unless the CPU promises more than any
     # that is emulated here does; these are one. In the host's time a busy host makes a TSC differ
-    # from other clocks.
+    # from other clocks, and Bochs loses ticks while Linux boots.
     tsc = "" if "tsc=" in job.append or job.smp == 1 and job.icount else "tsc=reliable "
+    tsc += bochs.kernel_words(job.smp) if job.model else ""
     # Half of what a boot would execute: the kernel's tests of its ciphers, and waits for a timer
     # and a CPU that an emulator has at once.
-    append = (
+    return (
         f"console=ttyS0,115200 rdinit=/init {hpet}{tsc}oops=panic panic=-1 "
         f"printk.devkmsg=on cryptomgr.notests no_timer_check cpu_init_udelay=0 "
         f"{_delay(job)}{job.append}"
     ).strip()
+
+
+def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: Monitor,
+                  image_initrd: str, log: str, scratch: Path) -> list[str]:
+    append = _append(job)
     # QEMU up to 7.2 leaves rubbish in the flags after cmpxchg16b, which the kernel's allocator
     # uses: an interrupt there saves it, and Linux, with or without us, gets a set NT, VM or DF
     # back. The figures are taken with the instruction, as on real machines.
@@ -152,6 +160,14 @@ class _Files:
             self._now = None
 
 
+def _mib(memory: str) -> int:
+    """A size as QEMU takes it, in MiB."""
+    match = re.fullmatch(r"(\d+)([MG]?)", memory)
+    if not match:
+        raise BenchError(f"--memory {memory}: a number with M or G is wanted")
+    return int(match[1]) * (1024 if match[2] == "G" else 1)
+
+
 def _panicked(log: Path) -> bool:
     try:
         with open(log, "rb") as handle:
@@ -195,6 +211,11 @@ def _kept_waiting_s(pid: int) -> float:
     return max(waited)
 
 
+def _last(text: str) -> str:
+    """What an emulator said at its end; Bochs says much before, and rules below."""
+    return "\n".join(line for line in text.strip().splitlines()[-6:] if not line.startswith("="))
+
+
 def _tail(text: str, lines: int = 15) -> str:
     return "\n".join(f"  | {line}" for line in text.strip().splitlines()[-lines:])
 
@@ -235,7 +256,7 @@ class _Run:
                 self.ready = True
 
     def wait(self, qemu: subprocess.Popen[bytes], channel: Channel, monitor: Monitor,
-             log: Path) -> None:
+             log: Path, said: Path) -> None:
         start = time.monotonic()
         silence: _Silence | None = None
         looked = time.monotonic()
@@ -246,8 +267,12 @@ class _Run:
                     and now - start - _kept_waiting_s(qemu.pid) > self.job.timeout_s):
                 self.timed_out = True
                 return
+            if self.job.model and self.status is not None:
+                return                  # the host's programs end Bochs, not the guest's
             if now - looked > 1.0:
                 looked = now
+                if self.job.model and bochs.was_reset(said.read_bytes()):
+                    return
                 if silence is None and _panicked(log):
                     silence = _Silence(log, qemu.pid)
                 if silence and silence.lasts():
@@ -283,9 +308,10 @@ class _Run:
             print(_tail(log_text), file=sys.stderr)
             return EXIT_TIMEOUT
         if qemu_status != 0 and not log_text.strip():
-            say(f"QEMU did not start: {qemu_said.strip() or 'no reason given'}")
+            say(f"{'Bochs' if self.job.model else 'QEMU'} did not start: "
+                f"{_last(qemu_said) or 'no reason given'}")
             return EXIT_SETUP
-        how = "by a triple fault" if "Triple fault" in qemu_said else (
+        how = "by a triple fault" if re.search(TRIPLE_FAULT, qemu_said) else (
             "without a word (reset or powered off)")
         say(f"the guest stopped {how}; the console ended with:")
         print(_tail(log_text), file=sys.stderr)
@@ -308,33 +334,42 @@ def run(job: Job, image: bytes) -> int:
 
 
 def _run(job: Job, image: bytes, scratch: Path) -> int:
-    program = emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount)
     state = _Run(job)
-    channel = Channel(serial=job.secure_boot)
+    channel = Channel(serial=job.secure_boot or bool(job.model))
     monitor = Monitor()
     files = {name: os.memfd_create(name) for name in ("initrd", "console", "said")}
     try:
-        with open(files["initrd"], "wb", closefd=False) as handle:
-            handle.write(image)
         log = f"/proc/self/fd/{files['console']}"
         if job.log:
             # QEMU writes into it directly, so that it can be watched while the guest runs.
             job.log.parent.mkdir(parents=True, exist_ok=True)
             job.log.write_bytes(b"")
             log = str(job.log.absolute())
+        said = f"/proc/self/fd/{files['said']}"
+        if job.model:
+            words, env = bochs.command(scratch, job.model, job.smp, _mib(job.memory),
+                                       job.kernel.image, image, _append(job), log,
+                                       f"/proc/self/fd/{channel.line}", said)
+        else:
+            with open(files["initrd"], "wb", closefd=False) as handle:
+                handle.write(image)
+            program = emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount)
+            words = _command_line(job, program, channel, monitor,
+                                  f"/proc/self/fd/{files['initrd']}", log, scratch)
+            env = os.environ | program.env
         try:
             qemu = subprocess.Popen(
-                _command_line(job, program, channel, monitor,
-                              f"/proc/self/fd/{files['initrd']}", log, scratch),
-                env=os.environ | program.env,
-                stdin=subprocess.DEVNULL, stdout=files["said"], stderr=files["said"],
-                pass_fds=(*channel.handles, monitor.handle, files["initrd"], files["console"]),
+                words, env=env, stdin=subprocess.DEVNULL,
+                # What Bochs draws is no use to anybody.
+                stdout=subprocess.DEVNULL if job.model else files["said"], stderr=files["said"],
+                pass_fds=(*channel.handles, monitor.handle, files["initrd"], files["console"],
+                          files["said"]),
                 start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 (calls prctl alone)
             )
         except OSError as error:
-            raise BenchError(f"{program.program}: {error.strerror}") from None
+            raise BenchError(f"{words[0]}: {error.strerror}") from None
         try:
-            state.wait(qemu, channel, monitor, Path(log))
+            state.wait(qemu, channel, monitor, Path(log), Path(said))
         finally:
             if qemu.poll() is None:
                 qemu.kill()
@@ -346,7 +381,7 @@ def _run(job: Job, image: bytes, scratch: Path) -> int:
             text = _with_late(_read(Path(log)), console.kmsg_text(bytes(state.kmsg)))
             if job.log:
                 job.log.write_text(text, encoding="utf-8")
-        return state.verdict(text, _read(Path(f"/proc/self/fd/{files['said']}")), qemu.returncode)
+        return state.verdict(text, _read(Path(said)), qemu.returncode)
     finally:
         channel.close()
         monitor.close()

@@ -310,8 +310,8 @@ static void channel_open(void)
 	}
 	if (dir)
 		closedir(dir);
-	if (!channel && serial < 0)
-		setup_failed("no channel to the host (PCI device ivshmem) found");
+	if (!channel && serial < 0 && !serial_open())
+		setup_failed("no channel to the host (PCI device ivshmem or second serial line) found");
 }
 
 static void loopback_up(void)
