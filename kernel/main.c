@@ -17,6 +17,7 @@
 #include "pipeline/pipeline.h"
 #include "exec/admit.h"
 #include "exec/cpu.h"
+#include "gravity.h"
 #include "pit.h"
 #include "selftest.h"
 #include "sysfs.h"
@@ -272,6 +273,7 @@ static int __init tactus_init(void)
 	err = rt_selftest_watch(end_life);
 	if (err)
 		goto err_switch_off;
+	rt_gravity_measure();
 	err = rt_sysfs_init();
 	if (err)
 		goto err_selftest;

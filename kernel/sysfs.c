@@ -11,6 +11,7 @@
 #include <rt/status.h>
 #include "compat/compat.h"
 #include "compat/table.h"
+#include "exec/cpu.h"
 #include "exec/registry.h"
 #include "exec/status.h"
 #include "exec/trace.h"
@@ -95,6 +96,13 @@ static ssize_t timer_show(char *buf)
 	return sysfs_emit(buf, "%s\n", rt_timer_name());
 }
 
+static ssize_t gravity_show(char *buf)
+{
+	struct timerq_gravity gravity = rt_exec_gravity();
+
+	return sysfs_emit(buf, "timer=%u job=%u\n", gravity.timer, gravity.job);
+}
+
 static ssize_t clock_show(char *buf)
 {
 	return sysfs_emit(buf, "%s\n", pl_hosted() ? "monotonic" : pl_clock_name());
@@ -126,6 +134,7 @@ static struct status_file files[] = {
 	STATUS_FILE(slots, slots_show),
 	STATUS_FILE(cpus, cpus_show),
 	STATUS_FILE(timer, timer_show),
+	STATUS_FILE(gravity, gravity_show),
 	STATUS_FILE(clock, clock_show),
 	STATUS_FILE(idle, idle_show),
 	STATUS_FILE(policy, rt_policy_show),

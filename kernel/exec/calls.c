@@ -281,10 +281,11 @@ int rt_task_sleep_until(RTIME when)
 	cpu = this_cpu_ptr(&rt_cpus);
 	if (when > pl_clock()) {
 		hardlock(&cpu->lock);
-		core_block(&cpu->rq, when);
+		core_sleep(&cpu->rq, when);
 		rt_exec_arm(cpu);
 		hardunlock(&cpu->lock);
 		rt_exec_resched();
+		rt_exec_late(when);
 	}
 	pl_hard_restore(flags);
 	return 0;

@@ -33,6 +33,31 @@ MODULE_PARM_DESC(watchdog_ms, "stop an RT task that keeps Linux from a CPU so lo
 DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
 DEFINE_MUTEX(rt_exec_mutex);	/* see cpu.h */
 
+static struct timerq_gravity gravity;	/* under rt_exec_mutex */
+
+void rt_exec_set_gravity(struct timerq_gravity new)
+{
+	unsigned long flags;
+	int i;
+
+	mutex_lock(&rt_exec_mutex);
+	gravity = new;
+	for_each_possible_cpu(i) {
+		struct rt_cpu *cpu = rt_cpu_of(i);
+
+		/* What is queued stays where it is. */
+		flags = rt_cpu_lock(cpu);
+		cpu->rq.timers.gravity = new;
+		rt_cpu_unlock(cpu, flags);
+	}
+	mutex_unlock(&rt_exec_mutex);
+}
+
+struct timerq_gravity rt_exec_gravity(void)
+{
+	return gravity;
+}
+
 #ifdef TACTUS_DEBUG
 void core_check_locked(const struct rt_rq *rq, const char *where)
 {
@@ -49,6 +74,7 @@ static int init_cpu(int i)
 	ready = kvcalloc(CORE_READY_SLOTS, sizeof(*ready), GFP_KERNEL);
 	timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
 	core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
+	cpu->rq.timers.gravity = gravity;
 	cpu->rq.watch_ns = watchdog_ms * WATCH_NS_PER_MS;
 	rt_sched_supervise(&cpu->rq);
 	/* vzalloc() aligns to pages. */

@@ -65,6 +65,17 @@ static inline void rt_cpu_unlock(struct rt_cpu *cpu, unsigned long flags)
 	pl_hard_restore(flags);
 }
 
+/**
+ * rt_exec_set_gravity - what lies between the one-shot device and what it is for, at least
+ * @gravity: ns, of every CPU; none while RT code runs by Linux's interrupts
+ *
+ * Context: Linux process; may sleep.
+ */
+void rt_exec_set_gravity(struct timerq_gravity gravity);
+
+/** rt_exec_gravity - what was last set. Context: any. */
+struct timerq_gravity rt_exec_gravity(void);
+
 /* The pipeline calls these. */
 extern const struct pl_client rt_client;
 

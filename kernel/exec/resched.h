@@ -4,7 +4,11 @@
 #define _TACTUS_EXEC_RESCHED_H
 
 #include <rt/task.h>
+#include <asm/processor.h>
 #include "pipeline/pipeline.h"
+
+/* No way is taken to be longer. */
+#define RT_GRAVITY_MOST_NS 10000
 
 /** rt_exec_resched - let the right task run; returns when the caller may go on
  *
@@ -25,11 +29,29 @@ void rt_exec_job_done(void);
  */
 void rt_exec_run(void (*fn)(void *arg), void *arg);
 
-/** rt_exec_note_lateness - the running task's job has just begun */
+/*
+ * rt_exec_late - how late it is for what was due at @when, at least 0
+ *
+ * With gravity it may still be early by less than that: then until it is not.
+ *
+ * Context: out-of-band, hardware interrupts off.
+ */
+static __always_inline RTIME rt_exec_late(RTIME when)
+{
+	/* Read afresh: this is what decides how late it is. */
+	RTIME late = pl_clock() - when;
+
+	while (unlikely(late < 0 && late > -RT_GRAVITY_MOST_NS)) {
+		cpu_relax();
+		late = pl_clock() - when;
+	}
+	return late;
+}
+
+/** rt_exec_note_lateness - the running task's job is about to begin */
 static __always_inline void rt_exec_note_lateness(RT_TASK *task)
 {
-	/* Read afresh: this is what decides how late the job is. */
-	RTIME late = pl_clock() - task->release;
+	RTIME late = rt_exec_late(task->release);
 
 	if (late > task->max_late)
 		task->max_late = late;

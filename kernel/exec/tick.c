@@ -5,6 +5,7 @@
 #include "exec/assert.h"
 #include "exec/cpu.h"
 #include "exec/objects.h"
+#include "exec/resched.h"
 #include "exec/tick.h"
 
 void rt_exec_poke(int cpu)
@@ -53,6 +54,7 @@ static __always_inline void call_user(struct rt_cpu *cpu, struct rt_timer *timer
 	timerq_remove(&cpu->rq.timers, timer);
 	WRITE_ONCE(cpu->firing, timer);
 	hardunlock(&cpu->lock);
+	rt_exec_late(timer->expires);
 	/* A function that fails is not called again: it is in the queue no more. */
 	pl_guarded(timer->fn, timer);
 	rt_assert(pl_hard_disabled());

@@ -100,6 +100,21 @@ void rt_trace_cpu_leaves(struct rt_cpu *cpu)
 	give_ring(cpu, 0);
 }
 
+void rt_trace_pause(bool pause)
+{
+	unsigned long flags;
+	int i;
+
+	for_each_possible_cpu(i) {
+		struct rt_cpu *cpu = rt_cpu_of(i);
+		struct events *ring = &cpu->rq.events;
+
+		flags = rt_cpu_lock(cpu);
+		ring->slot = pause || !on ? NULL : ring->store;
+		rt_cpu_unlock(cpu, flags);
+	}
+}
+
 /* ---- reading ---- */
 
 void rt_trace_task_leaves(const RT_TASK *task)

@@ -21,6 +21,9 @@ int rt_trace_cpu_comes(struct rt_cpu *cpu);
 /** rt_trace_cpu_leaves - the reverse; nothing is noted for @cpu any more. Context: as above. */
 void rt_trace_cpu_leaves(struct rt_cpu *cpu);
 
+/** rt_trace_pause - nothing is noted until it is said again. Context: Linux process. */
+void rt_trace_pause(bool pause);
+
 /**
  * rt_trace_task_leaves - keep the name of a task for its events
  * @task: which is not among its CPU's any more

@@ -180,7 +180,7 @@ bool rq_budget_allows(struct rt_rq *rq, RT_TASK *task, RTIME now)
 	if (task->exec >= task->paid)
 		move_to(rq, task, paying_grid(task));
 	/* Another CPU may take away what it owns; core_budget_settle() follows. */
-	if (task->grid > now && !READ_ONCE(task->owned)) {
+	if (task->grid > now + rq->timers.gravity.job && !READ_ONCE(task->owned)) {
 		throttle(rq, task);
 		return false;
 	}

@@ -62,7 +62,7 @@ static void await_release(struct rt_rq *rq, RT_TASK *task)
 {
 	task->state = CORE_WAITING;
 	if (!rq_held(task))
-		timerq_add_release(&rq->timers, &task->timer, task->next_release);
+		timerq_add_job(&rq->timers, &task->timer, task->next_release);
 }
 
 /*
@@ -92,17 +92,27 @@ void core_release(struct rt_rq *rq, RT_TASK *task)
 	rq_enqueue_rested(rq, task);
 }
 
-void core_block(struct rt_rq *rq, RTIME until)
+/* Return: false: it was killed by another CPU while it came here. */
+static bool block(struct rt_rq *rq, RT_TASK *task)
 {
-	RT_TASK *task = rq->curr;
-
 	core_assert_locked(rq);
 	if (task->state != CORE_READY)
-		return;		/* killed by another CPU while it came here */
+		return false;
 	rq_dequeue(rq, task);
 	task->state = CORE_BLOCKED;
-	if (until != RT_NO_DEADLINE)
-		timerq_add_release(&rq->timers, &task->timer, until);
+	return true;
+}
+
+void core_block(struct rt_rq *rq, RTIME until)
+{
+	if (block(rq, rq->curr) && until != RT_NO_DEADLINE)
+		timerq_add_release(&rq->timers, &rq->curr->timer, until);
+}
+
+void core_sleep(struct rt_rq *rq, RTIME until)
+{
+	if (block(rq, rq->curr))
+		timerq_add_job(&rq->timers, &rq->curr->timer, until);
 }
 
 void core_unblock(struct rt_rq *rq, RT_TASK *task)

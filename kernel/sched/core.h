@@ -216,6 +216,9 @@ int core_wait(struct rt_rq *rq, RTIME now);
  */
 void core_block(struct rt_rq *rq, RTIME until);
 
+/** core_sleep - the same until the moment @until, which the caller waits for the rest of */
+void core_sleep(struct rt_rq *rq, RTIME until);
+
 /** core_unblock - @task, which is blocked, goes on with its job */
 void core_unblock(struct rt_rq *rq, RT_TASK *task);
 

@@ -371,10 +371,14 @@ static noinline void note_switch(struct rt_rq *rq, RT_TASK *task, RTIME now)
 			   now);
 	if (!task || (task == prev && task->begun) || !rq->events.slot)
 		return;
-	events_put(&rq->events, task->begun ? EVENT_RESUME : EVENT_START, task->id,
-		   task->begun ? 0 : task->release, now);
-	if (!task->begun)
-		events_judge(&rq->events, task->id, task->release, now);
+	if (task->begun) {
+		events_put(&rq->events, EVENT_RESUME, task->id, 0, now);
+		return;
+	}
+	/* With gravity it may be early, and wait for its release. */
+	now = max(now, task->release);
+	events_put(&rq->events, EVENT_START, task->id, task->release, now);
+	events_judge(&rq->events, task->id, task->release, now);
 }
 
 static noinline RT_TASK *eject_and_pick(struct rt_rq *rq)

@@ -9,14 +9,16 @@ void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int cap
 	queue->users = 0;
 	queue->max_users = max_users;
 	queue->armed = TIMERQ_NEVER;
+	queue->gravity = (struct timerq_gravity) {};
 }
 
 int timerq_add(struct timerq *queue, struct rt_timer *timer, RTIME expires, RTIME now)
 {
+	RTIME key = timerq_key(expires, queue->gravity.timer);
 	int err = -ENOSPC;
 
 	if (queue->users < queue->max_users)
-		err = timerq_insert(queue, timer, expires, expires > now ? expires : now + 1);
+		err = timerq_insert(queue, timer, expires, key > now ? key : now + 1);
 	if (!err)
 		queue->users++;
 	return err;

@@ -6,6 +6,10 @@
  * that the device is touched when the first moment changes and not otherwise.
  *
  * Users' timers are counted; the releases of tasks are not, they always have room.
+ *
+ * A user's function, and a job, begin some time after the device has gone off, never less than
+ * their gravity. So what leads to one is due in the queue that much sooner than it was asked for,
+ * and whoever takes it waits for the rest, if there is any.
  */
 #ifndef _TACTUS_TIMERQ_H
 #define _TACTUS_TIMERQ_H
@@ -29,11 +33,18 @@ enum timerq_kind {
 	TIMERQ_WATCH,		/* rq->watch_timer: core_watch_due() */
 };
 
+/* What lies between the device and what it is for, at least; ns. */
+struct timerq_gravity {
+	unsigned int timer;	/* and a user's function */
+	unsigned int job;	/* and a task's job */
+};
+
 struct timerq {
 	struct heap heap;
 	unsigned int users;	/* how many of them are users' */
 	unsigned int max_users;
 	u64 armed;		/* what the device is set to */
+	struct timerq_gravity gravity;
 };
 
 /** timerq_init - @slots must have room for @max_users and for all tasks */
@@ -45,7 +56,7 @@ void timerq_init(struct timerq *queue, struct heap_slot *slots, unsigned int cap
  * @queue: the queue
  * @timer: in no queue
  * @expires: its moment
- * @now: if that is after @expires, it comes behind all that are due by now
+ * @now: if that is after @expires, less gravity, it comes behind all that are due by now
  *
  * So a pass over what is due at one moment ends, whatever is started meanwhile.
  *
@@ -61,7 +72,19 @@ static inline int timerq_insert(struct timerq *queue, struct rt_timer *timer, RT
 	return heap_insert(&queue->heap, &timer->node, key);
 }
 
-/** timerq_add_release - queue a task's timer; there is room */
+/* When in the queue something at @expires is due. Private. */
+static inline RTIME timerq_key(RTIME expires, unsigned int gravity)
+{
+	return expires > gravity ? expires - gravity : 0;
+}
+
+/** timerq_add_job - queue a task's timer, for a job or the end of its sleep; there is room */
+static inline void timerq_add_job(struct timerq *queue, struct rt_timer *timer, RTIME expires)
+{
+	timerq_insert(queue, timer, expires, timerq_key(expires, queue->gravity.job));
+}
+
+/** timerq_add_release - the same without gravity, for what is no more urgent than that */
 static inline void timerq_add_release(struct timerq *queue, struct rt_timer *timer, RTIME expires)
 {
 	timerq_insert(queue, timer, expires, expires);

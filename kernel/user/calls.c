@@ -37,33 +37,65 @@ static bool copy(const struct shadow *s, unsigned long addr, char *buffer, unsig
 	return true;
 }
 
-static bool may_use(const struct thread *t, unsigned long fifo)
+/* As shadow_at(). The page of the last call, for the next one. */
+static noinline void *look_at(struct thread *t, unsigned long addr, bool write)
+{
+	void *at = shadow_at(t->shadow, addr, write);
+
+	if (at)
+		t->view = (struct view) {
+			.addr = addr & PAGE_MASK, .at = at - offset_in_page(addr),
+			.bytes = PAGE_SIZE, .write = write,
+		};
+	return at;
+}
+
+/* Where the kernel has the @bytes at @addr; NULL: not there, or not in one page. */
+static __always_inline void *in_place(struct thread *t, unsigned long addr, unsigned long bytes,
+				      bool write)
+{
+	unsigned long offset = addr - t->view.addr;
+
+	if (likely(offset < t->view.bytes && bytes <= t->view.bytes - offset &&
+		   t->view.write >= write))
+		return t->view.at + offset;
+	if (bytes > PAGE_SIZE - offset_in_page(addr))
+		return NULL;
+	return look_at(t, addr, write);
+}
+
+static __always_inline bool may_use(const struct thread *t, unsigned long fifo)
 {
 	return fifo < RTF_MAX_FIFOS && test_bit(fifo, t->process->fifos);
 }
 
-static long call_put(struct thread *t, const struct pt_regs *regs)
+/* From more than one page, or from where there is none. */
+static noinline long put_pieces(struct thread *t, const struct pt_regs *regs)
 {
 	char buffer[RT_COPY_MOST] __uninitialized;	/* not zeroed each time */
 
-	if (!may_use(t, regs->di))
-		return -EBADF;
-	if (regs->dx > RT_COPY_MOST)
-		return -EMSGSIZE;
 	if (!copy(t->shadow, regs->si, buffer, regs->dx, false))
 		return -EFAULT;
 	return rtf_put(regs->di, buffer, regs->dx);
 }
 
-static long call_get(struct thread *t, const struct pt_regs *regs)
+static __always_inline long call_put(struct thread *t, const struct pt_regs *regs)
 {
-	char buffer[RT_COPY_MOST] __uninitialized;	/* not zeroed each time */
-	long got;
+	const void *at;
 
 	if (!may_use(t, regs->di))
 		return -EBADF;
 	if (regs->dx > RT_COPY_MOST)
 		return -EMSGSIZE;
+	at = in_place(t, regs->si, regs->dx, false);
+	return likely(at) ? rtf_put(regs->di, at, regs->dx) : put_pieces(t, regs);
+}
+
+static noinline long get_pieces(struct thread *t, const struct pt_regs *regs)
+{
+	char buffer[RT_COPY_MOST] __uninitialized;	/* not zeroed each time */
+	long got;
+
 	/* What is taken cannot be put back. */
 	for (unsigned long at = regs->si; at < regs->si + regs->dx; at = (at | ~PAGE_MASK) + 1)
 		if (!shadow_at(t->shadow, at, true))
@@ -72,6 +104,18 @@ static long call_get(struct thread *t, const struct pt_regs *regs)
 	if (got > 0 && !copy(t->shadow, regs->si, buffer, got, true))
 		return -EFAULT;
 	return got;
+}
+
+static __always_inline long call_get(struct thread *t, const struct pt_regs *regs)
+{
+	void *at;
+
+	if (!may_use(t, regs->di))
+		return -EBADF;
+	if (regs->dx > RT_COPY_MOST)
+		return -EMSGSIZE;
+	at = in_place(t, regs->si, regs->dx, true);
+	return likely(at) ? rtf_get(regs->di, at, regs->dx) : get_pieces(t, regs);
 }
 
 /* Is the whole message of @o there, to be written? */

@@ -294,6 +294,7 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 	err = ports_take(t);
 	if (err)
 		goto err_shadow;
+	t->view = (struct view) {};
 	t->stat.pages = t->shadow->pages;
 	t->regs = *regs;
 	t->regs.ax = sizeof(struct rt_enter);

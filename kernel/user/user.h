@@ -134,10 +134,24 @@ struct demotion {
 enum where { NOT_BEGUN, IN_RING3, WAITING, AT_OBJECT };
 
 /*
+ * struct view - a page of a thread's shadow
+ * @addr: where the process has it
+ * @at: where the kernel has it
+ * @bytes: PAGE_SIZE; 0: there is no page
+ * @write: the process may write to it
+ */
+struct view {
+	unsigned long addr, bytes;
+	void *at;
+	bool write;
+};
+
+/*
  * struct thread - one thread that was in RT mode, or is
  * @node: among its process's
  * @pid: the thread, for the next time
  * @regs: with which it goes there, or comes back if @ended
+ * @view: of @shadow, where an RT call was last
  * @where: what is to become of its registers; written by the task, interrupts off
  * @ended: it came back by itself: @end says what for, @left: RT_CALL_LEAVE
  * @stray: its memory changed, here
@@ -157,6 +171,7 @@ struct thread {
 	RT_TASK task;
 	struct pl_ring3 ring3;
 	struct shadow *shadow;
+	struct view view;
 	struct rt_attr attr;
 	struct pt_regs regs;
 	enum where where;

@@ -705,7 +705,32 @@ static void budget_case_small_matters(void)
 	CHECK_EQ(a->max_exec, 25);
 }
 
+/* A release that the timer is early for pays for its job as any other; a moment to come does not. */
+static void budget_case_gravity(void)
+{
+	RT_TASK *task;
+
+	sim_reset(&core_fixed_priority);
+	sim_rq.timers.gravity.job = 30;
+	task = sim_add(0, 1);
+	CHECK_EQ(core_set_budget(task, 40, RT_BUDGET_THROTTLE), 0);
+	core_make_periodic(&sim_rq, task, 100, 100, 0);
+	sim_advance(69);
+	CHECK(!sim_pick());
+	sim_advance(70);
+	CHECK(sim_pick() == task && !task->throttled);
+	sim_now = 110;
+	core_budget_due(&sim_rq, 110);
+	CHECK(task->throttled);
+	CHECK(!sim_pick());
+	/* The end of a throttling is no moment that anybody waits for the rest of. */
+	CHECK(!timerq_due(&sim_rq.timers, 199));
+	sim_advance(200);
+	CHECK(sim_pick() == task);
+}
+
 #define BUDGET_CASES(do)				\
+	do(budget_case_gravity)				\
 	do(budget_case_against_the_oracle)		\
 	do(budget_case_share)				\
 	do(budget_case_deadline_is_postponed)		\

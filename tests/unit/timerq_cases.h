@@ -125,8 +125,39 @@ static void timerq_case_started_in_the_past(void)
 	CHECK(!timerq_fresh(&queue, mark));	/* b was there before */
 }
 
+/* Sooner by what the way takes at least, but never before what is due already. */
+static void timerq_case_gravity(void)
+{
+	struct rt_timer user = {}, job = {}, plain = {};
+	struct timerq queue;
+
+	timerq_init(&queue, timerq_slots, TIMERQ_SLOTS, TIMERQ_USERS);
+	queue.gravity = (struct timerq_gravity) { .timer = 30, .job = 60 };
+	timerq_add(&queue, &user, 100, 0);
+	timerq_add_job(&queue, &job, 100);
+	timerq_add_release(&queue, &plain, 100);
+	CHECK_EQ(user.expires, 100);
+	CHECK_EQ(job.expires, 100);
+	CHECK(!timerq_due(&queue, 39));
+	CHECK(timerq_due(&queue, 40) == &job);
+	timerq_remove_release(&queue, &job);
+	CHECK(!timerq_due(&queue, 69));
+	CHECK(timerq_due(&queue, 70) == &user);
+	timerq_remove(&queue, &user);
+	CHECK(!timerq_due(&queue, 99));
+	CHECK(timerq_due(&queue, 100) == &plain);
+	timerq_remove_release(&queue, &plain);
+	/* Started within its gravity. */
+	timerq_add(&queue, &user, 100, 80);
+	CHECK(!timerq_due(&queue, 80));
+	CHECK(timerq_due(&queue, 81) == &user);
+	timerq_add_job(&queue, &job, 59);
+	CHECK(timerq_due(&queue, 0) == &job);
+}
+
 /* Every case, for whoever runs them. */
 #define TIMERQ_CASES(do)		\
+	do(timerq_case_gravity)		\
 	do(timerq_case_order_and_due)	\
 	do(timerq_case_arming)		\
 	do(timerq_case_no_array)	\

@@ -167,6 +167,18 @@ EDITS: dict[str, dict[str, str]] = {
         "\t\tp->shadow->stale = true;\n": "",
         "\t\t\tif (t->shadow == p->shadow)\n": "\t\t\tif (t->shadow != p->shadow)\n",
     },
+    # The timer is set too soon; and nobody waits for the rest.
+    "too_much_gravity": {"\trt_exec_set_gravity(of_all);\n":
+                         "\tof_all.timer += 1000;\n\tof_all.job += 1000;\n"
+                         "\trt_exec_set_gravity(of_all);\n"},
+    "nobody_waits": {"\trt_exec_set_gravity(of_all);\n":
+                     "\tof_all.timer += 1000;\n\tof_all.job += 1000;\n"
+                     "\trt_exec_set_gravity(of_all);\n",
+                     "unlikely(late < 0 && late > -RT_GRAVITY_MOST_NS)": "0"},
+    # The page that an RT call was at last is still there the next time in RT mode; or is written
+    # to since it was read.
+    "view_stays": {"\tt->view = (struct view) {};\n": ""},
+    "view_written": {" &&\n\t\t   t->view.write >= write": ""},
     # A CPU that goes takes what it has logged along, and Linux does not find it in the APIC.
     "no_cpu_dies": {
         "\t\tpl_core.hooks->cpu_dies();\n": "",

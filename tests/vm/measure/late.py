@@ -23,6 +23,8 @@ from .lateness import Case, guest_run, parse
 from .path import Symbols
 
 HANDLER = "rt_latency_timer_fn"
+# The way of a tick from the moment that its timer is set to.
+MODULES = "tactus gravity=0 rt_latency"
 SOURCE = Path(__file__).with_name("late_trace.c")
 _BEFORE = 2048
 _WORD = struct.Struct("<Q")
@@ -77,13 +79,13 @@ def measure(case: Case, excess_ns: int, kernel: str, flavour: str,
         trace, first, second = (Path(scratch, name) for name in ("trace", "first", "second"))
         options = ["--icount", "--append=nokaslr", *(heavy.guest_options() if beside else [])]
         guest_run([Case("tick", "idle", 0.01)], *options, f"--get=/tmp/names:{first}",
-                  before=names, kernel=kernel, flavour=flavour)
+                  before=names, modules=MODULES, kernel=kernel, flavour=flavour)
         text = first.read_text(encoding="ascii")
         address = next(line.split()[0] for line in text.splitlines()
                        if line.split()[2] == HANDLER)
         out = guest_run(
             [case], *options, f"--get=/tmp/names:{second}", before=names,
-            timeout_s=120 + case.seconds * 120,
+            modules=MODULES, timeout_s=120 + case.seconds * 120,
             qemu=f"-plugin {plugin(SOURCE)},target=0x{address},period={case.period_us * 1000},"
             f"excess={excess_ns},out={trace}", kernel=kernel, flavour=flavour)
         if second.read_text(encoding="ascii").find(f"{address} t {HANDLER}") < 0:

@@ -169,7 +169,7 @@ def measure(releases: int = 100, load: str = "none", kernel: str = "6.1",
             "ip link set lo up; cat /proc/kallsyms > /tmp/names; ./measure file /proc/rt_measure "
             f"'path 1000000 0 5 {releases}' --load={load}; "
             "cat /sys/module/rt_measure/parameters/path_ns",
-            "--icount", "--busy", "--timeout=900", "--modules=tactus rt_measure",
+            "--icount", "--busy", "--timeout=900", "--modules=tactus gravity=0 rt_measure",
             f"--put={programs.build('measure')}", f"--get=/tmp/names:{names}",
             f"--qemu=-plugin {plugin(SOURCE)},out={trace}", kernel=kernel, flavour=flavour)
         late = [int(word) for word in text.strip().splitlines()[-1].split(",")]

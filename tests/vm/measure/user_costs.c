@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,6 +127,7 @@ static void do_now(void) { rt_now(); }
 static void do_sleep(void) { rt_sleep_until(0); }
 static void do_put(void) { rt_fifo_put(fifo, bytes, sizeof(bytes)); }
 static void do_sem(void) { rt_sem_post(sem); rt_sem_wait_until(sem, 0); }
+static void do_wait(void) { rt_wait(NULL); }
 static void do_port(void) { outb(0, BOOT_CODES); }
 static void do_mtx(void) { rt_mtx_lock_until(mtx, 0); rt_mtx_unlock(mtx); }
 
@@ -144,6 +146,22 @@ static double in_rt(void (*call)(void))
 	return (double)(after - before) / TURNS;
 }
 
+/* A few of them, with marks for the emulator's plug-in. */
+static double marked_in_rt(void (*call)(void))
+{
+	enter(&usual);
+	call();
+	PATH_START();
+	for (int i = 0; i < 8; i++) {
+		call();
+		PATH_HERE();
+		call();
+	}
+	if (rt_leave())
+		errx(1, "it was demoted");
+	return 0;
+}
+
 static double cost_now(void)
 {
 	rt_init();
@@ -155,7 +173,30 @@ static double cost_sleep(void)
 	return in_rt(do_sleep);
 }
 
-static double cost_put(void)
+#define SHORTEST_NS 5000
+
+/* Its next release is past each time: it is a thousand releases behind. */
+static double cost_wait(void)
+{
+	struct rt_attr attr = usual;
+	int64_t before, after;
+	int late = 0;
+
+	attr.period_ns = SHORTEST_NS;
+	enter(&attr);
+	before = rt_now();
+	while (rt_now() < before + (TURNS + 1) * SHORTEST_NS)
+		;
+	before = rt_now();
+	for (int i = 0; i < TURNS; i++)
+		late += rt_wait(NULL) == -ETIMEDOUT;
+	after = rt_now();
+	if (rt_leave() || late != TURNS)
+		errx(1, "%d of %d releases were past", late, TURNS);
+	return (double)(after - before) / TURNS;
+}
+
+static void open_fifo(void)
 {
 	struct rtf_new new = { .fifo = 0, .size = 1 << 16 };
 	int control = open("/dev/rtfctl", O_RDWR);
@@ -163,7 +204,23 @@ static double cost_put(void)
 	if (control < 0 || ioctl(control, RTF_IOC_CREATE, &new))
 		err(1, "FIFO");
 	fifo = rt_fifo(open("/dev/rtf0", O_RDWR));
+}
+
+static double cost_put(void)
+{
+	open_fifo();
 	return in_rt(do_put);
+}
+
+static double marked_put(void)
+{
+	open_fifo();
+	return marked_in_rt(do_put);
+}
+
+static double marked_wait(void)
+{
+	return marked_in_rt(do_wait);
 }
 
 static double cost_sem(void)
@@ -230,9 +287,10 @@ static const struct {
 } costs[] = {
 	{ "syscall", cost_syscall }, { "promotion", cost_promotion },
 	{ "promotion-again", cost_promotion_again }, { "demotion", cost_demotion },
-	{ "round", cost_round }, { "now", cost_now }, { "sleep-past", cost_sleep },
+	{ "round", cost_round }, { "now", cost_now }, { "sleep-past", cost_sleep }, { "wait", cost_wait },
 	{ "put", cost_put }, { "sem", cost_sem }, { "mtx", cost_mtx },
-	{ "port", cost_port }, { "marked", cost_marked },
+	{ "port", cost_port }, { "marked", cost_marked }, { "marked-put", marked_put },
+	{ "marked-wait", marked_wait },
 };
 
 int main(int argc, char **argv)

@@ -764,6 +764,55 @@ static void case_fifo(void)
 	CHECK(put == sizeof(value) && value == 12345);
 }
 
+#define PAGE 4096
+
+static char *map_pages(void *at, int count)
+{
+	return mmap(at, count * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+}
+
+/* The page of the last call is remembered: not the wrong one, nor for what is not allowed there. */
+static void case_fifo_pages(void)
+{
+	static const char constant[8] = "constant";
+	int control = open("/dev/rtfctl", O_RDWR), fd, fifo;
+	struct rtf_new new = { .fifo = 1, .size = 4 * PAGE };
+	char *pages = map_pages(NULL, 2), back[16];
+	long top, ends[3], wrong[2], again;
+
+	CHECK(control >= 0 && !ioctl(control, RTF_IOC_CREATE, &new));
+	fd = open("/dev/rtf1", O_RDWR | O_NONBLOCK);
+	fifo = rt_fifo(fd);
+	memset(pages, 'a', PAGE);
+	memset(pages + PAGE, 'b', PAGE);
+	enter(&usual);
+	/* The first call, when no page is remembered. */
+	top = rt_fifo_put(fifo, (void *)(-PAGE + 8L), 8);
+	ends[0] = rt_fifo_put(fifo, pages, 8);
+	ends[1] = rt_fifo_put(fifo, pages + PAGE - 8, 16);
+	ends[2] = rt_fifo_put(fifo, constant, 8);
+	wrong[0] = rt_fifo_get(fifo, (void *)constant, 8);
+	wrong[1] = rt_fifo_put(fifo, pages + 2 * PAGE - 8, RT_COPY_MOST);
+	rt_fifo_put(fifo, pages, 8);
+	rt_leave();
+	CHECK(top == -EFAULT && ends[0] == 8 && ends[1] == 16 && ends[2] == 8);
+	CHECK(wrong[0] == -EFAULT);
+	CHECK(wrong[1] == -EFAULT || wrong[1] == RT_COPY_MOST);
+	CHECK(read(fd, back, 8) == 8 && !memcmp(back, "aaaaaaaa", 8));
+	CHECK(read(fd, back, 16) == 16 && !memcmp(back, "aaaaaaaabbbbbbbb", 16));
+	CHECK(read(fd, back, 8) == 8 && !memcmp(back, constant, 8));
+	while (read(fd, back, 8) == 8)
+		;
+	/* Another page at that address. */
+	CHECK(map_pages(pages, 1) == pages);
+	memset(pages, 'c', PAGE);
+	enter(&usual);
+	again = rt_fifo_put(fifo, pages, 8);
+	rt_leave();
+	CHECK(again == 8 && read(fd, back, 8) == 8 && !memcmp(back, "cccccccc", 8));
+}
+
 /* ---- semaphores, mutexes, mailboxes ---- */
 
 /* All of them end at once: the end of a thread changes the memory of the others. */
@@ -1507,7 +1556,7 @@ static void case_who_may(void)
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
 	do(demote_abort) do(demotion_is_told) do(budget) do(signals) do(kill) do(exec) do(fork)	\
 	do(dontneed) do(mapped_over) do(new_memory) do(threads) do(ptrace)	\
-	do(fifo) do(semaphore) do(inheritance) do(no_inheritance)		\
+	do(fifo) do(fifo_pages) do(semaphore) do(inheritance) do(no_inheritance)	\
 	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
 	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
 	do(shared_memory) do(objects_refused)					\

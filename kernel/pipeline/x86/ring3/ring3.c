@@ -224,13 +224,10 @@ void pl_ring3_trap(struct pt_regs *regs, unsigned long error_code, unsigned int 
 	ring3->ops->end(ring3, regs, &end);
 }
 
-void pl_ring3_call(struct pt_regs *regs, unsigned long nr, unsigned int gate)
+static noinline void linux_call(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned int gate)
 {
-	struct pl_ring3 *ring3 = loaded();
 	struct pl_ring3_end end = {};
 
-	if (gate == PL_SYS_64 && ring3->ops->call(ring3, regs, nr))
-		return;
 	/*
 	 * The number is where the call left it, but for int $0x80, which is entered as an
 	 * exception.
@@ -240,6 +237,14 @@ void pl_ring3_call(struct pt_regs *regs, unsigned long nr, unsigned int gate)
 	regs->ip -= SYSCALL_BYTES;
 	end.nr = regs->ax;
 	ring3->ops->end(ring3, regs, &end);
+}
+
+void pl_ring3_call(struct pt_regs *regs, unsigned long nr, unsigned int gate)
+{
+	struct pl_ring3 *ring3 = loaded();
+
+	if (gate != PL_SYS_64 || !ring3->ops->call(ring3, regs, nr))
+		linux_call(ring3, regs, gate);
 }
 
 /* ---- can it be? ---- */

@@ -21,6 +21,8 @@ FORMAT, VERSION = "tactus-trace", 1
 LINUX = "-"  # the task of a timer that interrupts Linux
 # The one-shot event's own part of a lateness may be so much longer than usual: ns.
 USUAL_NS = 500
+# The timer is set by so much sooner at most.
+GRAVITY_NS = 10_000
 
 
 @dataclass(frozen=True)
@@ -214,17 +216,22 @@ def us(ns: int) -> str:
 
 
 def timer_delays(events: list[Event]) -> dict[Event, tuple[Event, int]]:
-    """Start -> the first one-shot event after its release, and how long after that it came."""
+    """Start -> the one-shot event that released it, and how long after its release that came: less
+    than 0 where the timer was set sooner, by its gravity."""
     found: dict[Event, tuple[Event, int]] = {}
-    timers: dict[int, list[Event]] = {}
+    last: dict[int, Event] = {}
+    released: dict[tuple[int, str], Event] = {}
     for event in events:
         if event.kind == "timer":
-            timers.setdefault(event.cpu, []).append(event)
-        elif event.kind == "start":
-            for timer in timers.get(event.cpu, ())[-64:]:
-                if timer.when >= int(event.arg):
-                    found[event] = (timer, timer.when - int(event.arg))
-                    break
+            last[event.cpu] = event
+        elif event.kind == "release":
+            released.pop((event.cpu, event.task), None)
+            timer = last.get(event.cpu)
+            if timer and timer.when >= int(event.arg) - GRAVITY_NS:
+                released[event.cpu, event.task] = timer
+        elif event.kind == "start" and (event.cpu, event.task) in released:
+            timer = released[event.cpu, event.task]
+            found[event] = (timer, timer.when - int(event.arg))
     return found
 
 
@@ -271,14 +278,15 @@ def explain(recording: Recording, task: str | None = None) -> Explanation | None
         timer, delay = delays[worst]
         usual = int(statistics.median(ns for _, ns in delays.values()))
         if delay > usual + USUAL_NS:
+            usual = max(usual, 0)
             parts.append(Part(usual, "the one-shot event, as usual"))
             by_handlers = overlaps(interrupts, release, timer.when)
             shares = handler_parts(by_handlers, delay - usual)
             held = delay - usual - sum(part.ns for part in shares)
             parts += [*shares, Part(held, who_held(timer))]
         else:
-            parts.append(Part(delay, "the one-shot event, as usual"))
-        begun = timer.when
+            parts.append(Part(max(delay, 0), "the one-shot event, as usual"))
+        begun = max(timer.when, release)
     parts += handler_parts(overlaps(interrupts, begun, worst.when), worst.when - begun)
     others: dict[str, int] = {}
     for piece in slices(recording.events):
