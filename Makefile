@@ -18,7 +18,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
 .PHONY: all analysis tapfile measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages iso test-iso demo demo-cnc test test-quick test-long explore \
-	test-matrix test-platforms unit kunit fuzz bench bench-check bench-long figures clean \
+	test-matrix test-platforms test-parallel unit kunit fuzz bench bench-check bench-long figures clean \
 	distclean help setup-demo setup-test setup-check setup-docs check docs
 
 all: modules
@@ -142,6 +142,13 @@ test-matrix: setup-test
 # Machine models of QEMU, and CPUs in Bochs: prints a table, keeps it in out/platforms.json.
 test-platforms: setup-test
 	@tests/vm/python -m harness.platforms
+
+# Several CPUs at the same time, in the host's time: races that turns do not show.
+PARALLEL := tests/vm/exec/test_task.py tests/vm/fifo/test_fifo.py tests/vm/pipeline/test_hotplug.py \
+	tests/vm/pipeline/test_pipeline.py
+test-parallel: setup-test
+	@TACTUS_PARALLEL=1 $(PYTEST) -v -k "cpus or 2cpu or dying" $(PARALLEL) \
+		$(PYTEST_ARGS)
 
 # Static checks: 0 complaints wanted; CHECK="ruff mypy" for some of them.
 check: setup-check
@@ -273,6 +280,7 @@ help:
 	@echo 'make test-long        what takes hours: long storms, more kernels, schedules'
 	@echo 'make explore          races of two CPUs under many schedules (SEEDS=N)'
 	@echo 'make test-matrix      every stock kernel: a table of what works on which'
+	@echo 'make test-parallel    several CPUs at the same time, in the newest QEMU'
 	@echo 'make test-platforms   machine models: a table of what works on which'
 	@echo 'make                  the modules for KDIR (default: the running kernel), W=1 and C=1 as usual'
 	@echo 'make install          the same as modules_install: into /lib/modules, or DESTDIR'

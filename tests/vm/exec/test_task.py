@@ -8,6 +8,7 @@ release is never late because the host was busy.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -16,7 +17,9 @@ import pytest
 from harness.vmrun import Result, Vm
 
 TESTS = Path(__file__).parent / "modules" / "task_test" / "task_test.h"
-MODULES = "tactus_core tactus task_test"
+# With CPUs in the host's time a contended mutex takes seconds, and that is no fault of its tasks.
+WATCHDOG = " watchdog_ms=10000" if "TACTUS_PARALLEL" in os.environ else ""
+MODULES = f"tactus_core tactus{WATCHDOG} task_test"
 HEADER = "name\tcpu\tpriority\tperiod_ns\tstate\treleases\toverruns\tmax_late_ns"
 
 

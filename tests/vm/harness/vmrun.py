@@ -74,8 +74,9 @@ def run_vm(
     """One `vm run`. `put` maps host to guest paths, or lists host paths; `get` lists guest paths,
     whose files end up in Result.files under their base names; `kernel` may be (series, flavour).
     Several CPUs run in virtual time, unless it says `icount=False`."""
+    parallel = smp > 1 and icount is None and "TACTUS_PARALLEL" in os.environ  # make test-parallel
     if icount is None:
-        icount = smp > 1
+        icount = smp > 1 and not parallel
     if schedule is None and icount and smp > 1 and "TACTUS_SCHEDULE" in os.environ:
         schedule = int(os.environ["TACTUS_SCHEDULE"])       # tests/vm/explore
     if isinstance(kernel, tuple):
@@ -86,7 +87,7 @@ def run_vm(
     log = folder / f"run{number}.console"
     words = [str(VM), "run", "--kernel", kernel, "--flavour", flavour, "--smp", str(smp),
              "--timeout", str(timeout), "--log", str(log)]
-    words += ["--icount"] * icount + ["--busy"] * busy
+    words += ["--icount"] * icount + ["--busy"] * busy + ["--parallel"] * parallel
     for option, value in (("--modules", modules), ("--with-modules", with_modules)):
         text = value if isinstance(value, str) else " ".join(value)
         if text:

@@ -129,6 +129,23 @@ def newer() -> Emulator:
                      f" {'.'.join(map(str, own.version))}, {reason}")
 
 
+@functools.cache
+def parallel() -> Emulator:
+    """One whose CPUs run at the same time, each on a thread of the host; those of 7.2 went on with
+    code that another CPU had patched. Debian's newest, with libraries of its own.
+
+    Raises BenchError when there is none.
+    """
+    root = packages.newest("sid", [PACKAGE], cache_dir() / "qemu-parallel")
+    loader, *words = root.words(f"usr/bin/{PROGRAM}")
+    data = [root.path / path for path in ("usr/share/qemu", "usr/share/seabios",
+                                          "usr/lib/ipxe/qemu")]
+    words += [word for path in data for word in ("-L", str(path))]
+    # Its version is the package's, which may have an epoch.
+    major, minor = map(int, re.findall(r"\d+", root.version.rpartition("_")[2])[:2])
+    return Emulator(loader, (major, minor), tuple(words))
+
+
 def pick(smp: int, icount: bool) -> Emulator:
     """The emulator for so many CPUs. Raises BenchError when there is none."""
     return newer() if smp > 1 and icount else installed()

@@ -56,6 +56,7 @@ class Job:
     secure_boot: bool = False
     mok: Path | None = None             # a certificate; with secure_boot
     new_qemu: bool = False
+    parallel: bool = False
     model: str = ""                     # of Bochs's CPU: it runs in Bochs
 
 
@@ -113,8 +114,9 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
         if job.schedule is not None:
             args += ["-plugin", f"{plugins.plugin(plugins.SCHEDULE)},seed={job.schedule}"]
     else:
-        # Multi-threaded TCG keeps stale code after one CPU patches another's: one thread only.
-        args += ["-accel", "tcg,thread=single", "-rtc", "base=2026-01-01T00:00:00"]
+        # An older QEMU's threads keep stale code after one CPU patches another's: one thread only.
+        args += ["-accel", f"tcg,thread={'multi' if job.parallel else 'single'}",
+                 "-rtc", "base=2026-01-01T00:00:00"]
     if job.secure_boot and not job.mok:
         args += secureboot.qemu_args()
     return args + monitor.qemu_args() + shlex.split(job.qemu)
@@ -353,7 +355,8 @@ def _run(job: Job, image: bytes, scratch: Path) -> int:
         else:
             with open(files["initrd"], "wb", closefd=False) as handle:
                 handle.write(image)
-            program = emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount)
+            program = (emulator.parallel() if job.parallel else
+                       emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount))
             words = _command_line(job, program, channel, monitor,
                                   f"/proc/self/fd/{files['initrd']}", log, scratch)
             env = os.environ | program.env
