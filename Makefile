@@ -251,7 +251,7 @@ kunit: setup-test
 # The classic tables on Linux, PREEMPT_RT and Linux with Tactus: out/bench/report.html. The check compares
 # with the committed reference; figures makes a new one from the last bench, and docs/measuring.md.
 bench: setup-test
-	@tests/vm/measure/run systems
+	@tests/vm/measure/run systems backup
 
 bench-check: setup-test
 	@tests/vm/measure/run systems --system tactus --check

@@ -26,9 +26,10 @@ from typing import Any
 from harness import TOP
 from harness.bench import kernels
 
-from . import heavy, rtla
+from . import backup, heavy, rtla
 from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
 from .overhead import LIMIT_PERCENT
+from .systems.model import SYSTEMS
 from .systems.report import fill, markdown_rows
 from .systems.runner import tools
 from .user import LATENESS_GOAL_NS
@@ -282,6 +283,15 @@ def _stress(figures: Figures) -> list[list[str]]:
               for one in sorted(figures, key=lambda one: heavy.LOADS.index(one["load"])))]
 
 
+def _backup(figures: Figures) -> list[list[str]]:
+    return [["system", "backups", "bytes of one", "wrong", "MB in a second, alone",
+             "beside the tasks", "less", "releases of each task", "missed", "latest"],
+            *([SYSTEMS[one.system].title, str(2 * one.rounds), f"{one.bytes:,}", str(one.wrong),
+               f"{one.per_second(one.alone_ns):.2f}", f"{one.per_second(one.beside_ns):.2f}",
+               f"{one.percent:.2f} %", f"{one.releases:,}", str(one.missed), f"{one.max_ns:,} ns"]
+              for one in (backup.Backup(**figure) for figure in figures))]
+
+
 def _rtla(figures: Figures) -> list[list[str]]:
     rows = [["", "timerlat, interrupt: mean", "max", "thread: mean", "max",
              "osnoise: looked", "noise", "longest", "gaps of hardware",
@@ -360,6 +370,7 @@ TABLES: dict[str, Table] = {
     "user": Table(_user, ["user"]),
     "gate": Table(_gate, ["gate"]),
     "skins": Table(_skins, ["skins"]),
+    "backup": Table(_backup, ["backup"]),
     "rtla": Table(_rtla, ["rtla"], flavour="rt"),
     "stress": Table(_stress, kept="bench/stress.json"),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
