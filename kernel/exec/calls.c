@@ -7,9 +7,11 @@
 
 #include <rt/context.h>
 #include "exec/admit.h"
+#include "exec/assert.h"
 #include "exec/cpu.h"
 #include "exec/oncpu.h"
 #include "exec/resched.h"
+#include "exec/ring3.h"
 #include "exec/tick.h"
 
 /* Where is the caller? Only a task's own code, not an interrupt on top of it, is the task. */
@@ -241,18 +243,12 @@ int rt_task_wakeup(RT_TASK *task)
 EXPORT_SYMBOL_GPL(rt_task_wakeup);
 
 /* The one call on the path of every job: no indirections. */
-int rt_task_wait(void)
+static __always_inline int wait(void)
 {
-	struct rt_cpu *cpu;
-	unsigned long flags;
-	RT_TASK *task;
+	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	RT_TASK *task = cpu->rq.curr;
 	int error;
 
-	if (rt_context() != RT_CONTEXT_TASK)
-		return -EPERM;
-	flags = pl_hard_save();
-	cpu = this_cpu_ptr(&rt_cpus);
-	task = cpu->rq.curr;
 	hardlock(&cpu->lock);
 	if (pl_hosted())
 		core_budget_note(&cpu->rq, pl_clock());
@@ -263,10 +259,29 @@ int rt_task_wait(void)
 		rt_exec_job_done();
 		rt_exec_note_lateness(task);
 	}
+	return error;
+}
+
+int rt_task_wait(void)
+{
+	unsigned long flags;
+	int error;
+
+	if (rt_context() != RT_CONTEXT_TASK)
+		return -EPERM;
+	flags = pl_hard_save();
+	error = wait();
 	pl_hard_restore(flags);
 	return error;
 }
 EXPORT_SYMBOL_GPL(rt_task_wait);
+
+int rt_ring3_wait(void)
+{
+	rt_assert(pl_hard_disabled() && rt_context() == RT_CONTEXT_TASK);
+	return wait();
+}
+EXPORT_SYMBOL_GPL(rt_ring3_wait);
 
 int rt_task_sleep_until(RTIME when)
 {

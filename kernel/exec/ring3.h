@@ -43,6 +43,9 @@ void rt_ring3_detach(RT_TASK *task);
  */
 void rt_ring3_demoted(const RT_TASK *task, unsigned int reason, u64 number, u64 ip);
 
+/** rt_ring3_wait - as rt_task_wait(). Context: RT task, hardware interrupts off. */
+int rt_ring3_wait(void);
+
 /** rt_ring3_regs - where @task's registers of ring 3 are. Context: any. */
 struct pt_regs *rt_ring3_regs(const RT_TASK *task);
 

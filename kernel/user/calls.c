@@ -9,6 +9,7 @@
  */
 #include <asm/trapnr.h>
 #include "exec/objects.h"
+#include "exec/ring3.h"
 #include "user.h"
 
 static struct thread *thread_of(struct pl_ring3 *ring3)
@@ -236,7 +237,7 @@ static bool user_call(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned lon
 	switch (nr) {
 	case RT_CALL_WAIT:
 		WRITE_ONCE(t->where, WAITING);
-		regs->ax = rt_task_wait();
+		regs->ax = rt_ring3_wait();
 		regs->dx = t->task.release;
 		break;
 	case RT_CALL_SLEEP:

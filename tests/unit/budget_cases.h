@@ -705,6 +705,29 @@ static void budget_case_small_matters(void)
 	CHECK_EQ(a->max_exec, 25);
 }
 
+/* A job that begins late, alone, has a budget of its own to the nanosecond. */
+static void budget_case_alone_and_late(void)
+{
+	RT_TASK *task, *other;
+
+	sim_reset(&core_fixed_priority);
+	other = sim_add_periodic(0, 1, 100, 1000);
+	task = sim_add(1, 2);
+	CHECK_EQ(core_set_budget(task, 90, RT_BUDGET_COUNT), 0);
+	core_make_periodic(&sim_rq, task, 100, 100, 0);
+	sim_advance(100);
+	CHECK(sim_pick() == other);
+	sim_now = 215;
+	core_wait(&sim_rq, 215);
+	CHECK(sim_pick() == task);
+	sim_now = 220;
+	CHECK_EQ(core_wait(&sim_rq, 220), -ETIMEDOUT);
+	CHECK(sim_pick() == task);
+	CHECK_EQ(task->job_exec, 0);
+	CHECK(!timerq_due(&sim_rq.timers, 309));
+	CHECK(timerq_due(&sim_rq.timers, 310) == &sim_rq.budget_timer);
+}
+
 /* A release that the timer is early for pays for its job as any other; a moment to come does not. */
 static void budget_case_gravity(void)
 {
@@ -731,6 +754,7 @@ static void budget_case_gravity(void)
 
 #define BUDGET_CASES(do)				\
 	do(budget_case_gravity)				\
+	do(budget_case_alone_and_late)			\
 	do(budget_case_against_the_oracle)		\
 	do(budget_case_share)				\
 	do(budget_case_deadline_is_postponed)		\

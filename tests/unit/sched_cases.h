@@ -440,6 +440,14 @@ static void sched_case_order_of_events(void)
 	CHECK_EQ(events_get(events, 1).kind, EVENT_BLOCK);
 	CHECK_EQ(events_get(events, 2).kind, EVENT_RELEASE);
 	CHECK_EQ(events_get(events, 3).kind, EVENT_START);
+	/* One that is late, and alone, has its events, too. */
+	core_make_periodic(&sim_rq, a, 0, 100, 0);
+	sim_now = 150;
+	CHECK_EQ(core_wait(&sim_rq, 150), -ETIMEDOUT);
+	sim_pick();
+	CHECK_EQ(events_get(events, 1).kind, EVENT_COMPLETE);
+	CHECK_EQ(events_get(events, 2).kind, EVENT_RELEASE);
+	CHECK_EQ(events_get(events, 3).kind, EVENT_START);
 }
 
 /* A job that starts too late stops the rings; one that starts in time does not. */
