@@ -55,6 +55,14 @@ static void drop_shadow(struct process *p)
 	mutex_unlock(&p->mutex);
 }
 
+void process_refused(struct process *p)
+{
+	mutex_lock(&p->mutex);
+	if (p->shadow && kref_read(&p->shadow->ref) == 1)
+		forget(p);
+	mutex_unlock(&p->mutex);
+}
+
 /* The process ends, or its memory does by exec; another may have its file still. */
 static void memory_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
 {

@@ -340,6 +340,7 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 err_shadow:
 	ports_give(t);
 	shadow_put(t->shadow);
+	process_refused(t->process);
 err_task:
 	share_give(t);
 	rt_task_delete(&t->task);

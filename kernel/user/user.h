@@ -110,6 +110,9 @@ void process_free(struct process *p);
  */
 struct shadow *process_shadow(struct process *p, u64 *took_ns);
 
+/* process_refused - nothing stays pinned for a thread's next time, unless another is in RT mode */
+void process_refused(struct process *p);
+
 /* ---- thread.c ---- */
 
 /**

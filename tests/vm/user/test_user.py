@@ -64,6 +64,12 @@ def test_not_without_the_pipeline(vm) -> None:
     assert "tactus_user: refused: in mode hosted" in done.console
 
 
+def test_who_is_not_admitted_has_nothing_pinned(vm) -> None:
+    done = vm("./user_check not_admitted", modules="tactus admission=enforce rtfifo tactus_user",
+              put=[programs.build("user_check")], icount=True)
+    assert done.stdout == "ok not_admitted\n"
+
+
 def test_it_stays_while_it_is_used(vm) -> None:
     done = vm("""
         ./user_latency --seconds=1 --json > figures & sleep 0.3

@@ -1434,6 +1434,19 @@ static void refused_for_good(const struct rt_attr *attr, int err, const char *wo
 	CHECK(rt_wait(NULL) == -EPERM && rt_sleep_until(0) == -ENOSYS);
 }
 
+/* After its memory has been pinned. With admission=enforce alone; else it is admitted. */
+static void case_not_admitted(void)
+{
+	bool enforced = lines_of("/sys/module/tactus/parameters/admission", "enforce");
+	struct rt_attr attr = usual;
+
+	attr.budget_ns = attr.period_ns;
+	if (enforced)
+		refused_for_good(&attr, -ENOSPC, "would not fit");
+	enter(enforced ? &usual : &attr);
+	rt_leave();
+}
+
 static void allowed(void)
 {
 	enter(&usual);
@@ -1560,7 +1573,7 @@ static void case_who_may(void)
 	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
 	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
 	do(shared_memory) do(objects_refused)					\
-	do(refused_afterwards) do(refusals) do(user_budget)	\
+	do(refused_afterwards) do(not_admitted) do(refusals) do(user_budget)	\
 	do(one_device) do(who_may)
 
 #define ENTRY(name) { #name, case_##name },
