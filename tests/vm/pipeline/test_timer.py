@@ -22,6 +22,9 @@ from measure.lateness import (
     table,
 )
 
+# By the APIC's timer no release of these few is so late.
+APIC_NS = 600
+
 # How often the interrupts 0 and LOC came during ten naps, and how long that took.
 NAPS = ("irqs() { awk '/^ *0:|^LOC:/ { printf \"%d \", $2 }' /proc/interrupts; }; "
           "naps() { cut -d' ' -f1 /proc/uptime; irqs; i=0; while [ $i -lt 10 ]; do "
@@ -121,11 +124,11 @@ def test_the_8254_beside_the_apic(vm) -> None:
 @pytest.mark.parametrize("kind", ["tick", "task"])
 def test_rt_releases_on_time_by_the_8254(kind: Kind) -> None:
     """The checks of test_lateness.py with the limit for a timer whose counts last for 838 ns;
-    with the APIC's limit they must fail."""
+    by what no release by the APIC is late they must fail."""
     seconds = 0.5
     results = measure_all([Case(kind, c, seconds) for c in MAIN_CONDITIONS], timer="pit")
     print(table(results))
     for result in results:
         assert complaints(result, PIT_LIMIT_NS[kind]) == [], result.case.condition
         assert result.releases >= seconds * 1000
-    assert any(complaints(result, LIMIT_NS["tick"]) for result in results)
+    assert any(complaints(result, APIC_NS) for result in results)
