@@ -186,9 +186,17 @@ static int __init user_init(void)
 	err = status_init();
 	if (err)
 		return err;
+	err = process_init();
+	if (err)
+		goto err_status;
 	err = misc_register(&device);
 	if (err)
-		status_exit();
+		goto err_process;
+	return 0;
+err_process:
+	process_exit();
+err_status:
+	status_exit();
 	return err;
 }
 
@@ -196,6 +204,7 @@ static int __init user_init(void)
 static void __exit user_exit(void)
 {
 	misc_deregister(&device);
+	process_exit();
 	status_exit();
 }
 

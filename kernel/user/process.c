@@ -8,6 +8,7 @@
  * writeback only protect pages, which changes nothing for who has them pinned.
  */
 #include <linux/err.h>
+#include <linux/memory.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "user.h"
@@ -119,7 +120,7 @@ static struct shadow *renew(struct process *p)
 {
 	struct shadow *old = p->shadow, *s = old;
 
-	if (s && !s->stale && shadow_fits(s))
+	if (s && !s->stale)
 		return s;
 	s = shadow_new(p->mm);
 	if (!s)
@@ -152,4 +153,40 @@ struct shadow *process_shadow(struct process *p, u64 *took_ns)
 		forget(p);
 	mutex_unlock(&p->mutex);
 	return err ? ERR_PTR(err) : s;
+}
+
+/* ---- memory that is added to the machine ---- */
+
+static void follow_in(struct process *p)
+{
+	struct thread *t;
+
+	spin_lock(&p->lock);
+	list_for_each_entry(t, &p->threads, node)
+		if (t->in_rt)
+			shadow_follow(t->shadow);
+	spin_unlock(&p->lock);
+}
+
+/*
+ * It may have made an entry of the top tables, which Linux gives to all that it knows. None
+ * of that memory is in use yet. Who goes to RT mode later follows then.
+ */
+static int memory_comes(struct notifier_block *block, unsigned long event, void *data)
+{
+	if (event == MEM_GOING_ONLINE)
+		process_each(follow_in);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block memory_block = { .notifier_call = memory_comes };
+
+int process_init(void)
+{
+	return register_memory_notifier(&memory_block);
+}
+
+void process_exit(void)
+{
+	unregister_memory_notifier(&memory_block);
 }

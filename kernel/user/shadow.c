@@ -131,15 +131,16 @@ bool shadow_touches(const struct shadow *s, unsigned long from, unsigned long to
 	return false;
 }
 
-static u64 *kernel_half(u64 *pgd)
+/* A CPU may be using them: entries come, and none that it has seen becomes another one. */
+void shadow_follow(struct shadow *s)
 {
-	return pgd + USER_ENTRIES;
-}
+	const u64 *theirs = (u64 *)s->mm->pgd;
 
-bool shadow_fits(const struct shadow *s)
-{
-	return !memcmp(kernel_half(s->pgd), kernel_half((u64 *)s->mm->pgd),
-		       USER_ENTRIES * sizeof(u64));
+	for (int i = USER_ENTRIES; i < 2 * USER_ENTRIES; i++) {
+		WRITE_ONCE(s->pgd[i], READ_ONCE(theirs[i]));
+		if (isolated())
+			WRITE_ONCE(s->pgd[512 + i], READ_ONCE(theirs[512 + i]));
+	}
 }
 
 struct shadow *shadow_new(struct mm_struct *mm)
@@ -157,10 +158,6 @@ struct shadow *shadow_new(struct mm_struct *mm)
 	INIT_LIST_HEAD(&s->tables);
 	mmgrab(mm);
 	s->mm = mm;
-	memcpy(kernel_half(s->pgd), kernel_half((u64 *)mm->pgd), USER_ENTRIES * sizeof(u64));
-	if (isolated())
-		memcpy(kernel_half(s->pgd + 512), kernel_half((u64 *)mm->pgd + 512),
-		       USER_ENTRIES * sizeof(u64));
 	return s;
 }
 

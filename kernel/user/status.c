@@ -63,6 +63,16 @@ void process_hide(struct process *p)
 	mutex_unlock(&processes_mutex);
 }
 
+void process_each(void (*call)(struct process *p))
+{
+	struct process *p;
+
+	mutex_lock(&processes_mutex);
+	list_for_each_entry(p, &processes, node)
+		call(p);
+	mutex_unlock(&processes_mutex);
+}
+
 static void row_of(struct rt_table *table, const struct process *p, const struct thread *t)
 {
 	const struct rt_stat *s = &t->stat;

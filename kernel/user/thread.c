@@ -248,6 +248,8 @@ static void set_in_rt(struct thread *t, bool in_rt)
 {
 	spin_lock(&t->process->lock);
 	t->in_rt = in_rt;
+	if (in_rt)
+		shadow_follow(t->shadow);
 	/* What has changed since the shadow was made has told nobody. */
 	if (in_rt && t->shadow->stale)
 		thread_stray(t, 1);

@@ -48,7 +48,11 @@ struct shadow {
 	bool stale;
 };
 
-/** shadow_new - an empty one, of @mm. Context: Linux process; may sleep. NULL: no memory. */
+/*
+ * shadow_new - an empty one, of @mm; before its use comes shadow_follow()
+ *
+ * Context: Linux process; may sleep. Return: NULL: no memory.
+ */
 struct shadow *shadow_new(struct mm_struct *mm);
 
 /*
@@ -64,8 +68,8 @@ int shadow_fill(struct shadow *s);
 /** shadow_put - one user less; the last one unpins all. Context: Linux process; sleeps. */
 void shadow_put(struct shadow *s);
 
-/** shadow_fits - is the kernel's half still the kernel's? Context: Linux process. */
-bool shadow_fits(const struct shadow *s);
+/** shadow_follow - the kernel's half is what the process's is now. Context: Linux. */
+void shadow_follow(struct shadow *s);
 
 /** shadow_touches - is any page of [@from, @to) in it? Context: Linux. */
 bool shadow_touches(const struct shadow *s, unsigned long from, unsigned long to);
@@ -96,6 +100,10 @@ struct process {
 	struct object *objects[RT_OBJECTS_MOST];
 	char name[RT_TASK_NAME_BYTES];
 };
+
+/* They hear of new memory. Context: Linux process; may sleep. Return: 0 or -errno. */
+int process_init(void);
+void process_exit(void);
 
 /** process_new - of the caller, or an ERR_PTR. Context: Linux process; may sleep. */
 struct process *process_new(void);
@@ -221,6 +229,9 @@ void thread_stray(struct thread *t, unsigned long addr);
 /* @p is among those that the files have, or no more. Context: Linux process. */
 void process_show(struct process *p);
 void process_hide(struct process *p);
+
+/** process_each - @call for each of them. Context: Linux process; may sleep. */
+void process_each(void (*call)(struct process *p));
 
 /** demotion_keep - one more for the file. Context: Linux process. */
 void demotion_keep(const struct demotion *d);
