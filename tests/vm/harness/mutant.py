@@ -135,7 +135,7 @@ EDITS: dict[str, dict[str, str]] = {
     },
     # A table of the kernel's that RT mode's page tables let ring 3 read.
     "kernel_in_ring3": {
-        "struct shadow *shadow_new(struct mm_struct *mm)\n":
+        "/* A CPU may be using them: entries come,":
         "/* Tables of our own on the way to the kernel's page, huge ones in small pieces. */\n"
         "static void expose(struct shadow *s, unsigned long addr)\n{\n"
         "\tu64 *table = s->pgd;\n\n"
@@ -150,9 +150,10 @@ EDITS: dict[str, dict[str, str]] = {
         "\t\t*entry = __sme_pa(table) | _PAGE_TABLE;\n"
         "\t}\n"
         "\ttable[addr >> PAGE_SHIFT & 511] |= _PAGE_USER;\n}\n\n"
-        "struct shadow *shadow_new(struct mm_struct *mm)\n",
-        "\treturn s;\n}\n\n/* So many pages more,":
-        "\texpose(s, (unsigned long)_ctype);\n\treturn s;\n}\n\n/* So many pages more,",
+        "/* A CPU may be using them: entries come,",
+        "\t\t\tWRITE_ONCE(s->pgd[512 + i], READ_ONCE(theirs[512 + i]));\n\t}\n":
+        "\t\t\tWRITE_ONCE(s->pgd[512 + i], READ_ONCE(theirs[512 + i]));\n\t}\n"
+        "\texpose(s, (unsigned long)_ctype);\n",
         '#include "compat/pages.h"\n#include "user.h"\n\n#define USER_ENTRIES':
         '#include <linux/ctype.h>\n#include "compat/pages.h"\n#include "user.h"\n\n'
         "#define USER_ENTRIES",

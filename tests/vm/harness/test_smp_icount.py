@@ -78,6 +78,6 @@ def test_without_a_newer_one_the_reason_is_told(monkeypatch, tmp_path: Path, fet
 def test_without_a_network_the_cached_one_serves(monkeypatch):
     monkeypatch.setattr(emulator, "installed", lambda: fake((7, 2)))
     monkeypatch.setattr(emulator, "_cached", lambda: fake((10, 0), "cached"))
-    monkeypatch.setattr(emulator, "_asked_lately", lambda: False)
+    monkeypatch.setattr(emulator.packages, "asked_lately", lambda home: False)
     monkeypatch.setattr(emulator, "_fetch", lambda: None)
     assert emulator.newer().program == "cached"
