@@ -12,8 +12,9 @@ RUN = Path(__file__).resolve().parent / "run"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sparse", "clang_modules", "coccinelle",
-                                  pytest.param("clang_newer", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["sparse", *(
+    pytest.param(name, marks=pytest.mark.long)
+    for name in ("clang_modules", "coccinelle", "clang_newer"))])
 def test_no_complaints(name: str) -> None:
     done = subprocess.run([RUN, name], text=True, capture_output=True)
     if done.returncode == 2:

@@ -46,8 +46,9 @@ def test_suites_pass(kernel: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "body", "complaint"), [
-    ("wrong", "KUNIT_EXPECT_EQ(test, 1, 2);", "kunit.py found a failure"),
-    ("warns", "WARN_ON(1);", "in the log: WARNING:"),
+    pytest.param("wrong", "KUNIT_EXPECT_EQ(test, 1, 2);", "kunit.py found a failure",
+                 marks=pytest.mark.long),
+    pytest.param("warns", "WARN_ON(1);", "in the log: WARNING:", marks=pytest.mark.long),
     ("dies", "*(volatile int *)8 = 0;", "BUG: kernel NULL pointer"),
 ])
 def test_a_bad_suite_fails(tmp_path: Path, name: str, body: str, complaint: str) -> None:

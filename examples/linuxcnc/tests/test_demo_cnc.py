@@ -84,14 +84,14 @@ def results(out: Path) -> Results:
     return result
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_on_tactus_the_path_is_right(results: Results) -> None:
     assert results["tactus"]["steps"] > 30_000
     assert results["tactus"]["latest_ns"] <= 400
     assert results["tactus"]["off_x"] == results["tactus"]["off_y"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["hosted", "preempt_rt"])
 def test_on_linux_it_is_not(results: Results, name: str) -> None:
     """Or the load was none."""
@@ -99,7 +99,7 @@ def test_on_linux_it_is_not(results: Results, name: str) -> None:
     assert max(abs(results[name]["off_x"]), abs(results[name]["off_y"])) > 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_picture(results: Results, out: Path) -> None:
     text = (out / "path.svg").read_text()
     wanted, drawn = (len(re.findall(f'<polyline [^>]*stroke="{colour}"', text))

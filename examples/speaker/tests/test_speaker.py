@@ -94,7 +94,8 @@ def test_the_checks_see_a_mistake_in_the_real_play(played: playing.Played) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flavour", ["cloud", "generic"])
+@pytest.mark.parametrize("flavour", [
+    "cloud", pytest.param("generic", marks=pytest.mark.long)])
 def test_linux_au_whole_under_load(sound: Path, tmp_path: Path, flavour: str) -> None:
     assert playing.play(sound, "load", out=tmp_path, flavour=flavour).problems() == []
 

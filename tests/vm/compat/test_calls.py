@@ -14,7 +14,7 @@ from harness.vmrun import Vm
 
 from .test_rtl import build
 
-KERNELS = ["6.1", pytest.param("7", marks=pytest.mark.slow)]
+KERNELS = ["6.1", pytest.param("7", marks=pytest.mark.long)]
 RTAI = """\
 numbers -1000000000000 428571428 100
 turned warts

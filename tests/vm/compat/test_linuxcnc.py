@@ -144,7 +144,7 @@ def own(vm: Vm, cnc: dict[Path, str], **options) -> None:
             "1 skipped") in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_own(vm: Vm, cnc: dict[Path, str]) -> None:
     own(vm, cnc)
 

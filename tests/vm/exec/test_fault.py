@@ -39,7 +39,7 @@ rmmod fault_test; tail -n +2 /sys/kernel/tactus/tasks; rmmod tactus; echo unload
 """
 
 
-@pytest.mark.parametrize("series", ["6.1", pytest.param("6.12", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("series", ["6.1", pytest.param("6.12", marks=pytest.mark.long)])
 def test_each_fault_ends_what_caused_it(vm: Vm, series: str) -> None:
     names = " ".join(name for name, _, _ in TASKS)
     done = vm(RUN.format(names=names), modules="tactus fault_test", icount=True, kernel=series)

@@ -59,7 +59,8 @@ def failures(result: Result) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "smp"), [
-    ("debug", 1), ("debug", 2), pytest.param("kcsan", 2, marks=pytest.mark.long)])
+    pytest.param("debug", 1, marks=pytest.mark.long), ("debug", 2),
+    pytest.param("kcsan", 2, marks=pytest.mark.long)])
 def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int) -> None:
     """Everything that can be loaded, used and unloaded. Two CPUs run in the host's time, so what
     takes too long there is no failure here: it is one in the other tests."""

@@ -41,7 +41,7 @@ def run_tasks(vm: Vm, names: list[str], **options: object) -> Result:
 
 
 @pytest.mark.parametrize("kernel", [
-    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.slow)], ids="-".join)
+    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.long)], ids="-".join)
 def test_tasks(vm: Vm, kernel: tuple[str, str]) -> None:
     """Exact releases, overruns, deletion, timers, policies, objects."""
     skip_without_chroot(kernel)

@@ -32,6 +32,7 @@ def build_product(kernel: ownkernel.Kernel, into: Path) -> Path:
     return into
 
 
+@pytest.mark.long
 def test_without_paravirt_xxl(vm, tmp_path: Path) -> None:
     own = ownkernel.kernel("plain")
     assert "CONFIG_PARAVIRT_XXL=y" not in (own.tree / ".config").read_text()
