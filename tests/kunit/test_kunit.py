@@ -9,6 +9,7 @@ import pytest
 
 import guest
 from harness import ownkernel
+from harness.fixtures import have
 
 HERE = Path(__file__).resolve().parent
 
@@ -26,11 +27,6 @@ MODULE_LICENSE("GPL");
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([HERE / "run", *words], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def have(kernel: str) -> None:
-    if why := ownkernel.forbidden(kernel):
-        pytest.skip(why)
 
 
 @pytest.mark.slow

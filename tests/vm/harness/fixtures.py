@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from . import ownkernel
 from .vmrun import KERNELS, Result, Vm, commands, run_vm
 
 
@@ -34,6 +35,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, object, None
                   if isinstance(value, Result)]
         if last := (commands or shared)[-1:]:
             report.sections.append(("to repeat it", last[0]))
+
+
+def have(kernel: str) -> None:
+    """Skips the test if this kernel of our own is missing and may not be built; else it is built on
+    first use."""
+    if why := ownkernel.forbidden(kernel):
+        pytest.skip(why)
 
 
 @pytest.fixture

@@ -158,6 +158,11 @@ EDITS: dict[str, dict[str, str]] = {
         '#include <linux/ctype.h>\n#include "compat/pages.h"\n#include "user.h"\n\n'
         "#define USER_ENTRIES",
     },
+    # Pages stay pinned when nobody uses them any more.
+    "shadow_leaks": {
+        "\tports_give(t);\n\tshadow_put(t->shadow);\n\ttell(": "\tports_give(t);\n\ttell("},
+    # A thread that is back in Linux leaves its task behind.
+    "tasks_stay": {"\trt_task_delete(&t->task);\n\tshare_give(t);\n": "\tshare_give(t);\n"},
     # RT calls reach the kernel's memory by addresses that are not the program's.
     "calls_reach_kernel": {
         "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn NULL;\n\tpte = find(s, addr);\n":

@@ -14,6 +14,7 @@ import re
 import pytest
 
 from harness import ownkernel, programs
+from harness.fixtures import have
 from harness.vmrun import Result, Vm
 from measure.figures import UART
 
@@ -43,13 +44,6 @@ echo all done
 """
 # What bounds durations more tightly than a kernel that checks each access of memory can keep to.
 TOO_SLOW = {"budget_stop", "sleep"}
-
-
-def have(kernel: str) -> None:
-    """Skips the test if the kernel is missing and may not be built; else it is built on first
-    use."""
-    if why := ownkernel.forbidden(kernel):
-        pytest.skip(why)
 
 
 def failures(result: Result) -> set[str]:

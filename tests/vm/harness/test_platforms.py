@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import ownkernel
 from harness.bench.channel import MAGIC, Channel, Record
 from harness.bench.initrd import BUSYBOX
 from harness.bench.modules import SIGNED, contents
+from harness.fixtures import have
 from harness.platforms import (
     CONFIGURED,
     PLATFORMS,
@@ -42,8 +42,7 @@ def test_machine(name: str) -> None:
 @pytest.mark.parametrize("name", CONFIGURED)
 def test_kernel(name: str) -> None:
     """The same on a kernel of our own; the first time it is built."""
-    if why := ownkernel.forbidden(name):
-        pytest.skip(why)
+    have(name)
     row = check(PLATFORMS[f"kernel {name}"])
     assert row.trouble == [] and row.good
 

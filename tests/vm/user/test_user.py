@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness import guest_python, mutant, programs
+from harness.fixtures import have
 from measure import users
 from model import porttrace, speaker
 
@@ -26,10 +27,10 @@ rmmod tactus_user rtshm rtfifo tactus && echo unloaded
 """
 
 
-def run_all(vm, modules: str = f"{MODULES} user_peer", **options) -> None:
+def run_all(vm, modules: str = f"{MODULES} user_peer", before: str = "", **options) -> None:
     """All cases pass, nothing is left behind, and all can be unloaded."""
-    done = vm(f"./user_check; {AFTER}", modules=modules, put=[programs.build("user_check")],
-              **options)
+    done = vm(f"{before} ./user_check; {AFTER}", modules=modules,
+              put=[programs.build("user_check")], **options)
     assert done.stdout.splitlines() == [*(f"ok {case}" for case in CASES), "unloaded"]
 
 
@@ -44,6 +45,13 @@ def test_programs_in_rt_mode(vm) -> None:
 @pytest.mark.slow
 def test_with_page_table_isolation(vm) -> None:
     run_all(vm, icount=True, append="pti=on")
+
+
+@pytest.mark.long
+def test_on_a_checking_kernel(vm) -> None:
+    """Its log stays silent, also with the modules' own assertions."""
+    have("debug")
+    run_all(vm, icount=True, kernel="debug", timeout=1800, extra=["--memory=1G"], before="SLOW=1")
 
 
 @pytest.mark.slow

@@ -48,7 +48,10 @@
 		}							\
 	} while (0)
 
+static bool slow;	/* a kernel that checks each access of memory: SLOW in the environment */
 static int64_t most_late_ns;
+/* Until all threads of a case are in RT mode: a thread's stack of 8 MB takes 16 ms. */
+static int64_t soon_ns = 80000000;
 
 static const struct rt_attr usual = {
 	.period_ns = PERIOD_NS, .budget_ns = PERIOD_NS / 2, .priority = 10, .cpu = -1,
@@ -525,7 +528,8 @@ static void case_signals(void)
 	stat = stat_now();
 	CHECK(stat.demotions[RT_END_SIGNAL] >= 4 && stat.promotions >= 5);
 	CHECK(recalled >= 1);
-	CHECK(worst && worst < most_late_ns);
+	/* Slow ones find every release past. */
+	CHECK(slow || (worst && worst < most_late_ns));
 }
 
 static void wait_for_ever(void)
@@ -822,8 +826,6 @@ static void case_fifo_pages(void)
 
 /* All of them end at once: the end of a thread changes the memory of the others. */
 static pthread_barrier_t barrier;
-/* Until all of them are in RT mode: a thread's stack of 8 MB takes 16 ms. */
-#define SOON_NS 80000000
 
 static pthread_t run_beside(void *(*run)(void *arg), void *arg)
 {
@@ -852,7 +854,7 @@ static void *takes(void *sem)
 {
 	int64_t until;
 
-	enter_at(rt_now() + SOON_NS, 5);
+	enter_at(rt_now() + soon_ns, 5);
 	for (int k = 0; k < POSTS; k++) {
 		taker_errors += rt_sem_wait_until((long)sem, RT_NO_DEADLINE) != 0;
 		taken[k] = rt_now();
@@ -875,7 +877,7 @@ static void case_semaphore(void)
 
 	CHECK(sem >= 0 && !pthread_barrier_init(&barrier, NULL, 2));
 	taker = run_beside(takes, (void *)(long)sem);
-	usleep(SOON_NS / 1000 + 20000);
+	usleep(soon_ns / 1000 + 20000);
 	attr.cpu = 0;	/* the taker's: a virtual CPU that has to come first is late */
 	enter(&attr);
 	for (int k = 0; k < POSTS; k++) {
@@ -958,7 +960,7 @@ static void run_pathfinder(bool mutex, bool peer)
 
 	pathfinder.mutex = mutex;
 	pathfinder.lock = mutex ? rt_mtx_open(peer ? "peer" : "") : rt_sem_open("", 1);
-	pathfinder.start = rt_now() + SOON_NS;
+	pathfinder.start = rt_now() + soon_ns;
 	CHECK(pathfinder.lock >= 0 && !pthread_barrier_init(&barrier, NULL, peer ? 3 : 4));
 	thread[0] = run_beside(is_low, NULL);
 	thread[1] = run_beside(is_middle, NULL);
@@ -1031,7 +1033,7 @@ static void case_owner_demoted(void)
 
 	pathfinder.mutex = true;
 	pathfinder.lock = rt_mtx_open(NULL);
-	pathfinder.start = rt_now() + SOON_NS;
+	pathfinder.start = rt_now() + soon_ns;
 	CHECK(!pthread_barrier_init(&barrier, NULL, 3));
 	thread[0] = run_beside(owns_and_strays, NULL);
 	thread[1] = run_beside(comes_after, &result);
@@ -1040,7 +1042,7 @@ static void case_owner_demoted(void)
 		pthread_join(thread[i], NULL);
 	CHECK(!pathfinder.errors && result == -EOWNERDEAD);
 	CHECK(pathfinder.got > pathfinder.middle_ended);
-	CHECK(pathfinder.got < pathfinder.middle_ended + 5000);
+	CHECK(pathfinder.got < pathfinder.middle_ended + 3000 + most_late_ns);
 }
 
 static int echo_errors;
@@ -1050,7 +1052,7 @@ static void *echoes(void *boxes)
 	int *box = boxes;
 	char text[40];
 
-	enter_at(rt_now() + SOON_NS, 10);
+	enter_at(rt_now() + soon_ns, 10);
 	echo_errors += rt_mbx_receive_until(box[0], (void *)0x10, 0) != -EFAULT;
 	for (int k = 0; k < 5; k++) {
 		echo_errors += rt_mbx_receive_until(box[0], text, RT_NO_DEADLINE) != 0;
@@ -1075,7 +1077,7 @@ static void case_mailbox(void)
 	CHECK(rt_mbx_send_until(box[0], (void *)0x10, 0) == -EFAULT);
 	CHECK(!pthread_barrier_init(&barrier, NULL, 2));
 	thread = run_beside(echoes, box);
-	usleep(SOON_NS / 1000);
+	usleep(soon_ns / 1000);
 	for (int k = 0; k < 5; k++) {
 		usleep(20000);
 		CHECK(!rt_mbx_receive_until(box[1], text, 0) && !strcmp(text, "iello"));
@@ -1134,7 +1136,7 @@ static void run_two(void *(*first)(void *), void *(*second)(void *))
 {
 	pthread_t thread[2];
 
-	pathfinder.start = rt_now() + SOON_NS;
+	pathfinder.start = rt_now() + soon_ns;
 	CHECK(!pthread_barrier_init(&barrier, NULL, 3));
 	thread[0] = run_beside(first, NULL);
 	thread[1] = run_beside(second, NULL);
@@ -1624,7 +1626,9 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "executed"))
 		return 0;
-	most_late_ns = get_nprocs() == 1 ? MOST_LATE_NS : MOST_LATE_IN_TURNS_NS;
+	slow = getenv("SLOW");
+	soon_ns *= slow ? 10 : 1;
+	most_late_ns = slow || get_nprocs() > 1 ? MOST_LATE_IN_TURNS_NS : MOST_LATE_NS;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool wanted = argc == 1;
 
