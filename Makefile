@@ -17,7 +17,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 # W=1 and C=1 mean to kbuild what they mean in the kernel's tree.
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
-.PHONY: all analysis tapfile measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages iso test-iso demo demo-cnc test test-quick test-long explore \
+.PHONY: all analysis tapfile tapuser measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages iso test-iso demo demo-cnc test test-quick test-long explore \
 	test-matrix test-platforms test-parallel unit kunit fuzz bench bench-check bench-long figures clean \
 	distclean help setup-demo setup-test setup-check setup-docs check docs
 
@@ -227,6 +227,16 @@ $(TAPFILE): $(wildcard examples/tap/host/*.[ch] examples/tap/kernel/*.h) $(TAP_P
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_CFLAGS) -Ikernel/include $(LDFLAGS) -o $@ \
 		$(wildcard examples/tap/host/*.c) $(TAP_PARTS)
+
+# The tap loop as a program in RT mode, for the bench: all of it in one file.
+TAPUSER := build/host/tap
+tapuser: $(TAPUSER)
+$(TAPUSER): $(wildcard examples/tap/user/*.c examples/tap/host/*.[ch] examples/tap/kernel/*.h) \
+		$(TAP_PARTS) $(wildcard userland/libtactus/*.c userland/libtactus/tactus/*.h)
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_CFLAGS) -static -Ikernel/include -Iuserland/libtactus $(LDFLAGS) -o $@ \
+		examples/tap/user/tap.c examples/tap/host/tapfile.c examples/tap/host/print.c \
+		$(TAP_PARTS) userland/libtactus/rt.c
 
 # What `tactus measure` runs.
 MEASURE := build/host/tactus-measure

@@ -70,6 +70,7 @@ BLOCKS: dict[tuple[str, str], str] = {
     ("examples/speaker/README.md", "gcc"): NEEDS_HARDWARE,
     ("examples/speaker/alsa/README.md", "sudo tactus load"): NEEDS_SOUND,
     ("examples/tap/README.md", "modprobe"): NEEDS_HARDWARE,
+    ("examples/tap/README.md", "make tapuser"): "examples/tap/tests/test_tap_program.py",
     ("examples/tap/README.md", "grep -l"): NEEDS_HARDWARE,
     ("examples/tap/tapper/README.md", "modprobe"): "examples/tap/tests/test_tap_user.py",
     ("examples/user/README.md", "sudo tactus load"): "tests/vm/user/test_user.py",

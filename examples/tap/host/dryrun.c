@@ -23,16 +23,7 @@ static bool print_record(void *context, const struct tap_record *r)
 
 	if (d->how->records)
 		return fwrite(r, sizeof(*r), 1, d->to) == 1;
-	fprintf(d->to, "%u %s %lld %lld %lld ", r->sequence, class_name(r->class),
-		(long long)r->scheduled_ns, (long long)r->actual_ns, (long long)r->value);
-	if (r->source == TAP_NO_SOURCE)
-		fputs("- ", d->to);
-	else
-		fprintf(d->to, "%u ", r->source);
-	fprintf(d->to, "%u %u", r->param, r->index);
-	for (unsigned int i = 0; i < r->bytes; i++)
-		fprintf(d->to, " %02x", r->msg[i]);
-	return fputc('\n', d->to) != EOF;
+	return print_event(r, d->to);
 }
 
 static void pass(struct dry *d)

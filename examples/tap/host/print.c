@@ -33,9 +33,23 @@ static const char *const reasons[] = {
 	[TAP_BY_TRIGGER] = "trigger", [TAP_BY_STOP] = "stop", [TAP_BY_FAULT] = "fault",
 };
 
-const char *class_name(unsigned int class)
+static const char *class_name(unsigned int class)
 {
 	return class && class < TAP_CLASSES ? classes[class] : "?";
+}
+
+bool print_event(const struct tap_record *r, FILE *to)
+{
+	fprintf(to, "%u %s %lld %lld %lld ", r->sequence, class_name(r->class),
+		(long long)r->scheduled_ns, (long long)r->actual_ns, (long long)r->value);
+	if (r->source == TAP_NO_SOURCE)
+		fputs("- ", to);
+	else
+		fprintf(to, "%u ", r->source);
+	fprintf(to, "%u %u", r->param, r->index);
+	for (unsigned int i = 0; i < r->bytes; i++)
+		fprintf(to, " %02x", r->msg[i]);
+	return fputc('\n', to) != EOF;
 }
 
 static void text(const char *key, const char *s, FILE *to)

@@ -55,7 +55,8 @@ unsigned int tapfile_commands(const struct tapfile *file, struct tap_command *co
 void print_json(const struct tapfile *file, FILE *to);
 void print_describe(FILE *to);
 void print_reference(FILE *to);
-const char *class_name(unsigned int class);
+/* A line of text; false: it could not be written. */
+bool print_event(const struct tap_record *r, FILE *to);
 
 /* dryrun.c: the trial with a clock of its own; reads "NS HEX HEX HEX" lines of input. */
 struct dryrun {
