@@ -32,6 +32,9 @@ static void begin(int unused)
 	struct thread *t = container_of(rt_task_self(), struct thread, task);
 
 	pl_hard_save();
+	/* The recall was before its first release. */
+	while (READ_ONCE(t->stray))
+		rt_task_suspend(&t->task);
 	WRITE_ONCE(t->where, IN_RING3);
 	pl_ring3_go(&t->regs, rt_ring3_top(&t->task));
 	/* Not reached. */
@@ -71,12 +74,28 @@ static void wake(struct rt_post *post)
 	complete(&container_of(post, struct thread, over)->done);
 }
 
+/* On the task's CPU, in Linux: so no RT task runs there now, and this one never again. */
+static void recall(void *arg)
+{
+	struct thread *t = arg;
+
+	rt_task_suspend(&t->task);
+}
+
+/* When it returns, the task does not run any more. It cannot fail: a CPU with RT tasks stays. */
+static void recall_now(struct thread *t)
+{
+	smp_call_function_single(t->task.cpu, recall, t, 1);
+}
+
 void thread_stray(struct thread *t, unsigned long addr)
 {
 	lockdep_assert_held(&t->process->lock);
 	if (!t->in_rt || t->stray)
 		return;
-	t->stray = addr ?: 1;
+	WRITE_ONCE(t->stray, addr ?: 1);
+	/* The memory is Linux's when this returns: what RT code wrote there later would be lost. */
+	recall_now(t);
 	complete(&t->done);
 }
 
@@ -178,14 +197,6 @@ static RTIME first_release(const struct rt_attr *attr)
 	return attr->start_ns + ((now - attr->start_ns) / attr->period_ns + 1) * attr->period_ns;
 }
 
-/* On the task's CPU, in Linux: so no RT task runs there now, and this one never again. */
-static void recall(void *arg)
-{
-	struct thread *t = arg;
-
-	rt_task_suspend(&t->task);
-}
-
 /* It does not run any more: with what registers does the thread go on, and why? */
 static unsigned int come_back(struct thread *t)
 {
@@ -264,8 +275,7 @@ static void sleep_in_rt(struct thread *t)
 		left = wait_for_completion_interruptible_timeout(&t->done, LOOK);
 	while (!left && !READ_ONCE(t->task.stopped) && !READ_ONCE(t->task.faulted));
 
-	/* It cannot fail: a CPU with RT tasks stays. */
-	smp_call_function_single(t->task.cpu, recall, t, 1);
+	recall_now(t);
 	rt_post_sync(&t->over);
 }
 

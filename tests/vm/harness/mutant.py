@@ -170,9 +170,11 @@ EDITS: dict[str, dict[str, str]] = {
     },
     # Pages stay in RT mode's tables when the process's memory is other memory.
     "shadow_stays": {
-        "\t\tp->shadow->stale = true;\n": "",
-        "\t\t\tif (t->shadow == p->shadow)\n": "\t\t\tif (t->shadow != p->shadow)\n",
+        "\tp->shadow->stale = true;\n": "",
+        "\t\tif (t->shadow == p->shadow)\n": "\t\tif (t->shadow != p->shadow)\n",
     },
+    # A change of memory does not wait until RT code has stopped.
+    "late_recall": {"\trecall_now(t);\n\tcomplete(&t->done);\n": "\tcomplete(&t->done);\n"},
     # The timer is set too soon; and nobody waits for the rest.
     "too_much_gravity": {"\trt_exec_set_gravity(of_all);\n":
                          "\tof_all.timer += 1000;\n\tof_all.job += 1000;\n"

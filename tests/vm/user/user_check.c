@@ -35,6 +35,7 @@
 #include <tactus/shm.h>
 
 #define PERIOD_NS 1000000
+#define ROUNDS 20	/* in which memory is thrown away */
 #define MOST_LATE_NS 2000
 /* Several CPUs take turns in the bench: what is late waited for the end of another one's turn. */
 #define MOST_LATE_IN_TURNS_NS (PERIOD_NS / 4)
@@ -674,6 +675,55 @@ static void case_dontneed(void)
 static void case_mapped_over(void)
 {
 	change(0);
+}
+
+static volatile unsigned long asked, answered;
+static volatile unsigned long *thrown;
+
+static void *answers(void *unused)
+{
+	enter(&usual);
+	while (asked != ROUNDS) {
+		unsigned long g = asked;
+
+		if (g != answered) {
+			*thrown = g;
+			answered = g;
+		}
+		rt_wait(NULL);
+	}
+	rt_leave();
+	return unused;
+}
+
+/*
+ * What RT code writes after memory was thrown away is there for Linux to see. A release comes
+ * before any other thread of Linux's can run.
+ */
+static void case_thrown_away(void)
+{
+	struct sched_param urgent = { .sched_priority = 50 };
+	pthread_t thread;
+	int64_t until;
+
+	thrown = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*thrown = 1;
+	pthread_create(&thread, NULL, answers, NULL);
+	CHECK(!sched_setscheduler(0, SCHED_FIFO, &urgent));
+	usleep(soon_ns / 1000);
+	for (unsigned long g = 1; g < ROUNDS; g++) {
+		usleep(5000);
+		CHECK(!madvise((void *)thrown, 4096, MADV_DONTNEED));
+		asked = g;
+		until = rt_now() + 2 * PERIOD_NS;
+		while (rt_now() < until)
+			;
+		while (answered != g)
+			usleep(500);
+		CHECK(*thrown == g);
+	}
+	asked = ROUNDS;
+	pthread_join(thread, NULL);
 }
 
 /* Memory that came after the shadow was made: there when RT mode is entered next. */
@@ -1575,7 +1625,7 @@ static void case_who_may(void)
 	do(port) do(port_beyond) do(ports) do(all_ports)			\
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
 	do(demote_abort) do(demotion_is_told) do(budget) do(signals) do(kill) do(exec) do(fork)	\
-	do(dontneed) do(mapped_over) do(new_memory) do(threads) do(ptrace)	\
+	do(dontneed) do(mapped_over) do(thrown_away) do(new_memory) do(threads) do(ptrace)	\
 	do(fifo) do(fifo_pages) do(semaphore) do(inheritance) do(no_inheritance)	\
 	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
 	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
