@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """How late an RT task is beside loads worth the name, and what Linux loses by the field's tools.
 
-`stress` runs stress-ng's stressors, alone and together, beside a 1 kHz task, and with sections of
-20 ms with interrupts off on top; each in a boot of its own, so that what ends it leaves the figures
-of those before. `field` runs hackbench, perf bench, cyclictest and stress-ng's fixed amounts of
-work with Tactus loaded and not, in one boot. Both take Debian's programs as they are:
-`tools/setup bench`.
+`stress` runs stress-ng's stressors, alone, by classes and together, beside a 1 kHz task, and with
+sections of 20 ms with interrupts off on top; then tracers, perf, BPF and modules that come and go.
+Each load (loads.py) has a boot of its own, so that what ends it leaves the figures of those before.
+`field` runs hackbench, perf bench, cyclictest and stress-ng's fixed amounts of work with Tactus
+loaded and not, in one boot. Both take Debian's programs as they are: `tools/setup bench`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from tactus import figure
 from . import figures
 from .figures import MeasureError
 from .lateness import LIMIT_NS
+from .loads import CLASSES, LOADS, LOOPS, STRESSORS
 
-# One of each, as the kernel's paths are worth it; each is a stressor of stress-ng.
-STRESSORS = ("fork", "mmap", "timer", "futex", "sock", "pipe", "sigq", "vm", "itimer", "clock",
-             "poll", "mprotect", "kill", "aio", "hrtimers", "nanosleep", "exec", "membarrier",
-             "userfaultfd")
 # Stressors that root may not run.
-_NOT_ROOT = frozenset({"exec"})
-# What `stress` measures beside, one after the other.
-LOADS = (*STRESSORS, "all", "all-sections")
-_SMALL = "--vm-bytes 8M --mmap-bytes 8M --userfaultfd-bytes 4M"
+_NOT_ROOT = frozenset({"exec", "spawn"})
+_SMALL = ("--vm-bytes 8M --mmap-bytes 8M --userfaultfd-bytes 4M --hdd-bytes 1M --iomix-bytes 1M "
+          "--fallocate-bytes 1M --seek-size 1M --readahead-bytes 1M "
+          "--revio-bytes 1M --sync-file-bytes 1M --malloc-bytes 4M --memfd-bytes 4M "
+          "--vm-rw-bytes 4M --shm-bytes 4M --shm-sysv-bytes 4M "
+          "--mremap-bytes 4M --msync-bytes 4M --sendfile-size 1M --splice-bytes 64K "
+          "--vm-splice-bytes 64K")
+# Where ext4 on a RAM disk is, for those that want a file system.
+_MOUNT = "/mnt"
 # Fixed work: the command, and what more of it Tactus may take, in per cent; None: no promise.
 WORK: dict[str, tuple[str, float | None]] = {
     "hackbench": ("hackbench -l 50 -g 1", 2.0),
@@ -73,9 +75,27 @@ class Stressed(figures.Result):
 
 
 def begin(load: str) -> str:
-    """Shell text that begins one of LOADS and leaves stress-ng's processes in $stress."""
-    names = STRESSORS if load.startswith("all") else (load,)
+    """Shell text that begins one of LOADS and leaves its processes in $stress."""
     lines = ["ip link set lo up", "chmod 1777 /tmp", "stress="]
+    lines += _loop(LOOPS[load]) if load in LOOPS else _stressors(load)
+    return "\n".join([*lines, "./awake 86400 &", "sleep 0.15"])
+
+
+def _loop(round_: str) -> list[str]:
+    """Each round leaves a line in /tmp/rounds."""
+    return ["mount -t tracefs none /sys/kernel/tracing 2> /dev/null",
+            f"(while ({round_}) >> /tmp/said 2>&1; do echo round >> /tmp/rounds; done) &",
+            'stress=$!', "while kill -0 $stress && [ ! -s /tmp/rounds ]; do sleep 0.05; done"]
+
+
+def _stressors(load: str) -> list[str]:
+    names = (STRESSORS if load.startswith("all") else
+             tuple(CLASSES[load].split()) if load in CLASSES else (load,))
+    place, lines = "/tmp", []
+    if load in ("filesystem", "io"):
+        place = _MOUNT
+        lines.append(f"mke2fs /dev/ram0 > /dev/null; mkdir -p {place}; "
+                     f"mount -t ext4 /dev/ram0 {place} || exit 1; chmod 1777 {place}")
     if load.endswith("-sections"):
         lines.append("(while :; do echo process > /proc/hog; sleep 0.04; echo timer > /proc/hog; "
                      "sleep 0.04; done) &")
@@ -85,13 +105,18 @@ def begin(load: str) -> str:
                       [name for name in names if name in _NOT_ROOT])):
         options = " ".join(f"--{name} 1" for name in of)
         lines += [f"{user}stress-ng {options} {_SMALL} --timeout 600 --no-rand-seed "
-                  "--temp-path /tmp >> /tmp/said 2>&1 &", 'stress="$stress $!"'] if of else []
-    return "\n".join([*lines, "./awake 86400 &", "sleep 0.15"])
+                  f"--temp-path {place} >> /tmp/said 2>&1 &",
+                  'stress="$stress $!"'] if of else []
+    return lines
 
 
-def guest_options() -> list[str]:
-    """What a guest needs for begin(), beside the modules hog and awake."""
-    return ["--memory=1G", *put("stress-ng", "setpriv")]
+def guest_options(load: str) -> list[str]:
+    """What a guest needs for begin(load), beside the modules hog and awake."""
+    if load not in LOOPS:
+        return ["--memory=1G", "--with-modules=crc32c_generic ext4", *put("stress-ng", "setpriv")]
+    return ["--memory=1G", "--with-modules=dummy",
+            *(put("perf") if load.startswith("perf") else []),
+            *([f"--put={programs.build('bpf')}"] if load == "bpf" else [])]
 
 
 def stress(load: str, seconds: float = 0.3, kernel: str = "6.1",
@@ -103,8 +128,9 @@ def stress(load: str, seconds: float = 0.3, kernel: str = "6.1",
     text = figures.boot(
         f"{begin(load)}\n{alive}\n"
         f"./measure file /proc/rt_measure 'late 1000000 0 10 {releases}'\n{alive}",
-        "--icount", f"--timeout={120 + 120 * seconds:g}", "--modules=hog tactus rt_measure",
-        *guest_options(), *(f"--put={programs.build(name)}" for name in ("measure", "awake")),
+        "--icount", f"--timeout={120 + 120 * seconds:g}",
+        "--modules=brd rd_nr=1 rd_size=131072 hog tactus rt_measure", *guest_options(load),
+        *(f"--put={programs.build(name)}" for name in ("measure", "awake")),
         kernel=kernel, flavour=flavour)
     try:
         one = figure.parse(text)

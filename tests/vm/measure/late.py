@@ -77,7 +77,7 @@ def measure(case: Case, excess_ns: int, kernel: str, flavour: str,
         names += f"\n{heavy.begin(beside)}"
     with tempfile.TemporaryDirectory() as scratch:
         trace, first, second = (Path(scratch, name) for name in ("trace", "first", "second"))
-        options = ["--icount", "--append=nokaslr", *(heavy.guest_options() if beside else [])]
+        options = ["--icount", "--append=nokaslr", *(heavy.guest_options(beside) if beside else [])]
         guest_run([Case("tick", "idle", 0.01)], *options, f"--get=/tmp/names:{first}",
                   before=names, modules=MODULES, kernel=kernel, flavour=flavour)
         text = first.read_text(encoding="ascii")

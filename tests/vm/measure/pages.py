@@ -383,7 +383,7 @@ TABLES: dict[str, Table] = {
 
 # What leaves its figures in a folder or a file of out/.
 LEFT_BY = {"demo": "`make demo`", "cnc": "`make demo-cnc`", "matrix.json": "`make test-matrix`",
-           "bench": "`tests/vm/measure/run stress --long`",
+           "bench": "`tests/vm/measure/run stress --long --seconds 0.3`",
            "tap": "the tests `-k in_full` of test_tap_user.py"}
 
 

@@ -42,6 +42,16 @@ def test_sections_are_a_load_s_own() -> None:
     assert "--fork 1" not in heavy.begin("pipe") and "--pipe 1" in heavy.begin("pipe")
 
 
+def test_classes_and_loops(no_guest: dict[str, str]) -> None:
+    """A class is several stressors; a loop takes no stress-ng, and says when it has begun."""
+    files = heavy.begin("filesystem")
+    assert "--rename 1" in files and "--temp-path /mnt" in files and "/dev/ram0" in files
+    assert "--udp 1" in heavy.begin("network") and "/dev/ram0" not in heavy.begin("network")
+    loop = heavy.begin("modules")
+    assert "rmmod dummy" in loop and "stress-ng" not in loop and "[ ! -s /tmp/rounds ]" in loop
+    assert any("/perf" in one for one in heavy.guest_options("perf-stat"))
+
+
 def test_each_load_is_kept_as_it_is_made(no_guest: dict[str, str], tmp_path: Path,
                                          monkeypatch: pytest.MonkeyPatch,
                                          capsys: pytest.CaptureFixture[str]) -> None:
