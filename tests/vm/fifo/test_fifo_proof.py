@@ -56,7 +56,7 @@ def test_short_of_memory_and_fuzzed(vm) -> None:
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_fuzzed_on_a_checking_kernel(vm, seed: int) -> None:
     """A quarter of a million calls each; the bench ends a run whose log has a complaint."""
-    done = vm(f"./fifo_fuzz 250000 {seed}", kernel="debug", modules=MODULES, memory="1G",
+    done = vm(f"./fifo_fuzz 250000 {seed}", kernel="debug", modules=MODULES, extra=["--memory=1G"],
               timeout=5000, put=[programs.build("fifo_fuzz")])
     assert "ok fuzz" in done.stdout and done.status == 0, done.stdout
 
