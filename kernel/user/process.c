@@ -18,42 +18,22 @@ static struct process *process_of(struct mmu_notifier *notifier)
 	return container_of(notifier, struct process, notifier);
 }
 
-/* p->lock held. */
-static void changed(struct process *p, unsigned long from, unsigned long to)
-{
-	struct thread *t;
-
-	p->changed_from = min(p->changed_from, from);
-	p->changed_to = max(p->changed_to, to);
-	if (!p->shadow || !shadow_touches(p->shadow, from, to))
-		return;
-	p->shadow->stale = true;
-	list_for_each_entry(t, &p->threads, node)
-		if (t->shadow == p->shadow)
-			thread_stray(t, from);
-}
-
-static void look(struct mmu_notifier *notifier, const struct mmu_notifier_range *range)
-{
-	struct process *p = process_of(notifier);
-
-	if (range->event != MMU_NOTIFY_UNMAP && range->event != MMU_NOTIFY_CLEAR)
-		return;
-	spin_lock(&p->lock);
-	changed(p, range->start, range->end);
-	spin_unlock(&p->lock);
-}
-
 static int memory_changes(struct mmu_notifier *notifier, const struct mmu_notifier_range *range)
 {
-	look(notifier, range);
-	return 0;
-}
+	struct process *p = process_of(notifier);
+	struct thread *t;
 
-/* A shadow that was filled since the start may have got what was there before. */
-static void memory_changed(struct mmu_notifier *notifier, const struct mmu_notifier_range *range)
-{
-	look(notifier, range);
+	if (range->event != MMU_NOTIFY_UNMAP && range->event != MMU_NOTIFY_CLEAR)
+		return 0;
+	spin_lock(&p->lock);
+	if (p->shadow && shadow_touches(p->shadow, range->start, range->end)) {
+		p->shadow->stale = true;
+		list_for_each_entry(t, &p->threads, node)
+			if (t->shadow == p->shadow)
+				thread_stray(t, range->start);
+	}
+	spin_unlock(&p->lock);
+	return 0;
 }
 
 /* p->mutex held. */
@@ -92,7 +72,6 @@ static void memory_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
 
 static const struct mmu_notifier_ops notifier_ops = {
 	.invalidate_range_start = memory_changes,
-	.invalidate_range_end = memory_changed,
 	.release = memory_ends,
 };
 
@@ -155,23 +134,6 @@ static struct shadow *renew(struct process *p)
 	return s;
 }
 
-/* Of the process; p->mutex held. */
-static int fill(struct process *p, struct shadow *s)
-{
-	int err;
-
-	spin_lock(&p->lock);
-	p->changed_from = ULONG_MAX;
-	p->changed_to = 0;
-	spin_unlock(&p->lock);
-	err = shadow_fill(s);
-	/* What was pinned before a change may have been entered after it. */
-	spin_lock(&p->lock);
-	changed(p, p->changed_from, p->changed_to);
-	spin_unlock(&p->lock);
-	return err;
-}
-
 struct shadow *process_shadow(struct process *p, u64 *took_ns)
 {
 	RTIME before = rt_get_time();
@@ -181,7 +143,7 @@ struct shadow *process_shadow(struct process *p, u64 *took_ns)
 	mutex_lock(&p->mutex);
 	do {
 		s = renew(p);
-		err = s ? fill(p, s) : -ENOMEM;
+		err = s ? shadow_fill(s) : -ENOMEM;
 	} while (!err && READ_ONCE(s->stale));
 	*took_ns = rt_get_time() - before;
 	if (!err)

@@ -84,8 +84,7 @@ void *shadow_at(const struct shadow *s, unsigned long addr, bool write);
  * @notifier: tells of changes of its memory
  * @mm: whose
  * @mutex: guards @shadow, @threads and their making
- * @lock: guards the pointers @shadow, the list and what changed against the notifier
- * @changed_from, @changed_to: what has changed since @shadow was last begun to be filled
+ * @lock: guards the pointers @shadow and the list against the notifier
  * @fifos: that RT calls may use, by number
  * @objects: likewise, by place; none is taken out while it is open
  */
@@ -95,7 +94,6 @@ struct process {
 	struct mutex mutex;		/* see above */
 	spinlock_t lock;		/* likewise */
 	struct shadow *shadow;
-	unsigned long changed_from, changed_to;
 	struct list_head threads;
 	struct list_head node;		/* among all, for status */
 	unsigned long *fifos;

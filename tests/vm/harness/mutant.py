@@ -170,8 +170,8 @@ EDITS: dict[str, dict[str, str]] = {
     },
     # Pages stay in RT mode's tables when the process's memory is other memory.
     "shadow_stays": {
-        "\tp->shadow->stale = true;\n": "",
-        "\t\tif (t->shadow == p->shadow)\n": "\t\tif (t->shadow != p->shadow)\n",
+        "\t\tp->shadow->stale = true;\n": "",
+        "\t\t\tif (t->shadow == p->shadow)\n": "\t\t\tif (t->shadow != p->shadow)\n",
     },
     # A change of memory does not wait until RT code has stopped.
     "late_recall": {"\trecall_now(t);\n\tcomplete(&t->done);\n": "\tcomplete(&t->done);\n"},
