@@ -23,7 +23,7 @@ TRACE = """
 cd /sys/kernel/tracing
 grep -wE 'tactus|rtfifo|tactus_core' available_filter_functions
 echo ':mod:rt_latency' > set_ftrace_filter
-echo 'schedule irq_work_* tick_*' >> set_ftrace_filter
+echo 'schedule vfs_*' >> set_ftrace_filter
 for tracer in function function_graph; do
     echo $tracer > current_tracer
     usleep 30000
