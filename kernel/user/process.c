@@ -18,13 +18,20 @@ static struct process *process_of(struct mmu_notifier *notifier)
 	return container_of(notifier, struct process, notifier);
 }
 
+static bool puts_other_memory(const struct mmu_notifier_range *range)
+{
+	return range->event == MMU_NOTIFY_UNMAP || range->event == MMU_NOTIFY_CLEAR;
+}
+
 static int memory_changes(struct mmu_notifier *notifier, const struct mmu_notifier_range *range)
 {
 	struct process *p = process_of(notifier);
 	struct thread *t;
 
-	if (range->event != MMU_NOTIFY_UNMAP && range->event != MMU_NOTIFY_CLEAR)
+	if (!puts_other_memory(range))
 		return 0;
+	/* From here on nothing of it is entered that was pinned before. */
+	changes_begin(&p->changes, range->start, range->end);
 	spin_lock(&p->lock);
 	if (p->shadow && shadow_touches(p->shadow, range->start, range->end)) {
 		p->shadow->stale = true;
@@ -34,6 +41,12 @@ static int memory_changes(struct mmu_notifier *notifier, const struct mmu_notifi
 	}
 	spin_unlock(&p->lock);
 	return 0;
+}
+
+static void memory_changed(struct mmu_notifier *notifier, const struct mmu_notifier_range *range)
+{
+	if (puts_other_memory(range))
+		changes_end(&process_of(notifier)->changes);
 }
 
 /* p->mutex held. */
@@ -72,6 +85,7 @@ static void memory_ends(struct mmu_notifier *notifier, struct mm_struct *mm)
 
 static const struct mmu_notifier_ops notifier_ops = {
 	.invalidate_range_start = memory_changes,
+	.invalidate_range_end = memory_changed,
 	.release = memory_ends,
 };
 
@@ -84,6 +98,7 @@ struct process *process_new(void)
 		return ERR_PTR(err);
 	mutex_init(&p->mutex);
 	spin_lock_init(&p->lock);
+	changes_init(&p->changes);
 	INIT_LIST_HEAD(&p->threads);
 	INIT_LIST_HEAD(&p->node);
 	p->notifier.ops = &notifier_ops;
@@ -122,7 +137,7 @@ static struct shadow *renew(struct process *p)
 
 	if (s && !s->stale)
 		return s;
-	s = shadow_new(p->mm);
+	s = shadow_new(p->mm, &p->changes);
 	if (!s)
 		return NULL;
 	/* From here on it hears of changes, while it is filled too. */

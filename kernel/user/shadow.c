@@ -21,6 +21,52 @@
 #define BATCH 256
 #define LEAF_BYTES (512 * PAGE_SIZE)	/* that one of the lowest tables has */
 
+/* ---- changes of the memory meanwhile ---- */
+
+void changes_init(struct changes *c)
+{
+	spin_lock_init(&c->lock);
+	init_waitqueue_head(&c->none);
+}
+
+void changes_begin(struct changes *c, unsigned long from, unsigned long to)
+{
+	spin_lock(&c->lock);
+	c->open++;
+	if (from < c->to && to > c->from)
+		c->hit = true;
+	spin_unlock(&c->lock);
+}
+
+void changes_end(struct changes *c)
+{
+	spin_lock(&c->lock);
+	if (!--c->open)
+		wake_up_all(&c->none);
+	spin_unlock(&c->lock);
+}
+
+/*
+ * What is pinned of [@from, @to) from here on is what the process sees, unless there is a hit.
+ * Those who change memory do not wait for who fills: it has their locks for reading only.
+ */
+static void watch(struct changes *c, unsigned long from, unsigned long to)
+{
+	bool open;
+
+	do {
+		wait_event(c->none, !READ_ONCE(c->open));
+		spin_lock(&c->lock);
+		open = c->open;
+		c->from = from;
+		c->to = to;
+		c->hit = false;
+		spin_unlock(&c->lock);
+	} while (open);
+}
+
+/* ---- the tables ---- */
+
 static int levels(void)
 {
 	return pgtable_l5_enabled() ? 5 : 4;
@@ -143,7 +189,7 @@ void shadow_follow(struct shadow *s)
 	}
 }
 
-struct shadow *shadow_new(struct mm_struct *mm)
+struct shadow *shadow_new(struct mm_struct *mm, struct changes *changes)
 {
 	struct shadow *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 
@@ -158,6 +204,7 @@ struct shadow *shadow_new(struct mm_struct *mm)
 	INIT_LIST_HEAD(&s->tables);
 	mmgrab(mm);
 	s->mm = mm;
+	s->changes = changes;
 	return s;
 }
 
@@ -179,29 +226,43 @@ static pte_t pte_of(struct vm_area_struct *vma, struct page *page)
 	return vma->vm_flags & VM_WRITE ? pte_mkdirty(compat_pte_mkwrite(pte, vma)) : pte;
 }
 
-/* Pages behind one another, from @at on. What is not entered is unpinned. */
+/* Tables for @count pages from @at on: not more than there are in one of them. */
+static int make_tables(struct shadow *s, unsigned long at, long count)
+{
+	return make(s, at) && make(s, at + (count - 1) * PAGE_SIZE) ? 0 : -ENOMEM;
+}
+
+/*
+ * Pages behind one another, from @at on, that have been pinned since watch(): all of them, or none
+ * if some are what the process saw, not what it sees: @again says so. Then they are unpinned.
+ */
 static int enter_pages(struct shadow *s, struct vm_area_struct *vma, unsigned long at,
-		       struct page **pages, long count)
+		       struct page **pages, long count, bool *again)
 {
 	u64 *entry = NULL;
 	int err = charge(s, count);
 
-	if (err) {
-		unpin_user_pages(pages, count);
-		return err;
-	}
-	for (long i = 0; i < count; i++, at += PAGE_SIZE) {
+	if (err)
+		goto err_unpin;
+	err = make_tables(s, at, count);
+	if (err)
+		goto err_charge;
+	spin_lock(&s->changes->lock);
+	*again = s->changes->hit;
+	for (long i = 0; i < count && !*again; i++, at += PAGE_SIZE) {
 		/* A table's first entry, or the next one of the same table. */
-		entry = entry && at & (LEAF_BYTES - 1) ? entry + 1 : make(s, at);
-		if (!entry) {
-			atomic64_sub(count - i, &s->mm->pinned_vm);
-			unpin_user_pages(pages + i, count - i);
-			return -ENOMEM;
-		}
+		entry = entry && at & (LEAF_BYTES - 1) ? entry + 1 : find(s, at);
 		WRITE_ONCE(*entry, pte_val(pte_of(vma, pages[i])));
 		s->pages++;
 	}
-	return 0;
+	spin_unlock(&s->changes->lock);
+	if (!*again)
+		return 0;
+err_charge:
+	atomic64_sub(count, &s->mm->pinned_vm);
+err_unpin:
+	unpin_user_pages(pages, count);
+	return err;
 }
 
 /*
@@ -234,6 +295,7 @@ static int fill_area(struct shadow *s, struct vm_area_struct *vma, struct page *
 	int err = 0;
 
 	for (;;) {
+		bool again = false;
 		unsigned long want;
 		long count;
 
@@ -244,14 +306,16 @@ static int fill_area(struct shadow *s, struct vm_area_struct *vma, struct page *
 			return -EINTR;
 		cond_resched();
 		want = run_of(s, at, min(end, at + BATCH * PAGE_SIZE), false);
+		watch(s->changes, at, at + (want << PAGE_SHIFT));
 		count = compat_pin_user_pages(at, want, flags, pages);
 		/* Beyond a file's end, for instance: RT code finds none either. */
 		if (count <= 0) {
 			at += PAGE_SIZE;
 			continue;
 		}
-		err = enter_pages(s, vma, at, pages, count);
-		at += count << PAGE_SHIFT;
+		/* Pinning changes memory, too: it makes the copies that fork() left for later. */
+		err = enter_pages(s, vma, at, pages, count, &again);
+		at += again ? 0 : count << PAGE_SHIFT;
 	}
 }
 

@@ -21,6 +21,7 @@
 #include <linux/mutex.h>
 #include <linux/ptrace.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <rt/fifo.h>
 #include <rt/post.h>
 #include <rt/sync.h>
@@ -31,9 +32,31 @@
 /* ---- shadow.c ---- */
 
 /**
+ * struct changes - of a process's memory, beside whoever fills a shadow with it
+ * @lock: guards the rest; what is entered is entered under it
+ * @open: how many have begun and not ended
+ * @none: waits for none
+ * @from, @to: what is being pinned
+ * @hit: some of that changes
+ */
+struct changes {
+	spinlock_t lock;	/* see above */
+	unsigned int open;
+	wait_queue_head_t none;
+	unsigned long from, to;
+	bool hit;
+};
+
+void changes_init(struct changes *c);
+/* Of [@from, @to). Context: Linux, the memory's notifier; each that begins ends. */
+void changes_begin(struct changes *c, unsigned long from, unsigned long to);
+void changes_end(struct changes *c);
+
+/**
  * struct shadow - an address space of RT mode: a process's pages, pinned, at its addresses
  * @ref: the process's, and each thread's in RT mode
  * @mm: whose
+ * @changes: of that
  * @pgd: the page tables' top
  * @tables: all others, linked by their pages
  * @pages: how many pages are in it
@@ -42,6 +65,7 @@
 struct shadow {
 	struct kref ref;
 	struct mm_struct *mm;
+	struct changes *changes;
 	u64 *pgd;
 	struct list_head tables;
 	unsigned long pages;
@@ -53,7 +77,7 @@ struct shadow {
  *
  * Context: Linux process; may sleep. Return: NULL: no memory.
  */
-struct shadow *shadow_new(struct mm_struct *mm);
+struct shadow *shadow_new(struct mm_struct *mm, struct changes *changes);
 
 /*
  * shadow_fill - add whatever of the process's memory is not in it yet
@@ -85,6 +109,7 @@ void *shadow_at(const struct shadow *s, unsigned long addr, bool write);
  * @mm: whose
  * @mutex: guards @shadow, @threads and their making
  * @lock: guards the pointers @shadow and the list against the notifier
+ * @changes: that the notifier tells of
  * @fifos: that RT calls may use, by number
  * @objects: likewise, by place; none is taken out while it is open
  */
@@ -93,6 +118,7 @@ struct process {
 	struct mm_struct *mm;
 	struct mutex mutex;		/* see above */
 	spinlock_t lock;		/* likewise */
+	struct changes changes;
 	struct shadow *shadow;
 	struct list_head threads;
 	struct list_head node;		/* among all, for status */

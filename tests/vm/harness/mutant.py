@@ -161,6 +161,8 @@ EDITS: dict[str, dict[str, str]] = {
     # Pages stay pinned when nobody uses them any more.
     "shadow_leaks": {
         "\tports_give(t);\n\tshadow_put(t->shadow);\n\ttell(": "\tports_give(t);\n\ttell("},
+    # Pages are entered that were thrown away since they were pinned.
+    "fill_deaf": {"\t\tc->hit = true;\n": "\t\tc->hit = false;\n"},
     # A thread that is back in Linux leaves its task behind.
     "tasks_stay": {"\trt_task_delete(&t->task);\n\tshare_give(t);\n": "\tshare_give(t);\n"},
     # RT calls reach the kernel's memory by addresses that are not the program's.

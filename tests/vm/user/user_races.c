@@ -29,10 +29,13 @@
 #define PAGE 4096
 #define STACK_BYTES 65536
 #define AREA ((volatile char *)0x100000000)
+/* What RT code writes here, when asked to, the process has to see: whatever the page was before. */
+#define ECHO ((volatile unsigned int *)0x180000000)
+#define ECHO_BYTES (200 * PAGE)		/* so that it takes a while to pin them */
 #define ELSEWHERE ((char *)0x200000000)
 
 #define ACTS(do)							\
-	do(enter) do(refused) do(leave) do(touch) do(call) do(fault) do(divide) do(breakpoint)	\
+	do(echo) do(stale) do(enter) do(refused) do(leave) do(touch) do(call) do(fault) do(divide) do(breakpoint)	\
 	do(overrun) do(rest) do(unmap) do(map_over) do(dontneed) do(protect) do(move) do(signal)	\
 	do(fork) do(affinity) do(other_device) do(status) do(exec) do(leader_exit) do(exit)	\
 	do(kill) do(killed)
@@ -50,6 +53,7 @@ static __thread unsigned int seed;
 static __thread sigjmp_buf again;
 static pid_t thread_id[MOST_THREADS];
 static unsigned int process_seed;
+static volatile unsigned int asked, answered;
 static int threads;
 
 static unsigned int below(unsigned int limit)
@@ -65,6 +69,17 @@ static void on_fault(int number)
 static void on_signal(int number)
 {
 	(void)number;
+}
+
+/* One thread alone answers. Context: RT mode, and Linux. */
+static void answer(void)
+{
+	unsigned int number = asked;
+
+	if (number == answered)
+		return;
+	*ECHO = number;
+	__atomic_store_n(&answered, number, __ATOMIC_SEQ_CST);
 }
 
 /* Context: RT mode, and Linux after what demotes. */
@@ -124,6 +139,8 @@ static void *be_rt(void *which)
 		}
 		did(enter);
 		for (int jobs = below(20); jobs; jobs--) {
+			if (!number)
+				answer();
 			act(attr.period_ns);
 			rt_wait(NULL);
 		}
@@ -141,6 +158,22 @@ static void map_area(void)
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
+/* The pages are thrown away; what is written later must not be lost with them. */
+static void ask(void)
+{
+	unsigned int number = asked + 1;
+
+	madvise((void *)ECHO, ECHO_BYTES, MADV_DONTNEED);
+	__atomic_store_n(&asked, number, __ATOMIC_SEQ_CST);
+	for (int tries = 0; tries < 40 && answered != number; tries++)
+		usleep(100);
+	if (answered != number)
+		return;
+	did(echo);
+	if (*ECHO != number)
+		did(stale);
+}
+
 /* Context: Linux, beside threads in RT mode. */
 static void trouble(void)
 {
@@ -151,7 +184,10 @@ static void trouble(void)
 	pid_t pid;
 	int fd;
 
-	switch (below(11)) {
+	switch (below(14)) {
+	default:
+		ask();
+		break;
 	case 0:
 		did(unmap);
 		munmap(part, size);
@@ -217,6 +253,8 @@ static void be_process(char *self)
 		signal(faults[i], on_fault);
 	signal(SIGUSR1, on_signal);
 	map_area();
+	mmap((void *)ECHO, ECHO_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+	     -1, 0);
 	process_seed = below(RAND_MAX);
 	threads = 1 + below(MOST_THREADS);
 	for (long k = 0; k < threads; k++)
