@@ -36,7 +36,8 @@
  * @lock: guards the rest; what is entered is entered under it
  * @open: how many have begun and not ended
  * @none: waits for none
- * @from, @to: what is being pinned
+ * @from: what is being pinned
+ * @to: its end
  * @hit: some of that changes
  */
 struct changes {
