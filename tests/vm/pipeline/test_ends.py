@@ -23,7 +23,7 @@ INERT = "tactus: inert: Linux has its interrupts back"
 def end(vm: Vm, command: str, smp: int = 2, **options: object) -> Result:
     """A run whose command is the machine's last."""
     done = vm(f"[ $(cat /proc/rt_latency/running) = 1 ] || exit 3; {command}; sleep 20; exit 4",
-              modules=RT, smp=smp, check=False, timeout=90, **options)
+              modules=RT, smp=smp, check=False, timeout=180, **options)
     assert done.status not in (3, 4, 123, 124), done.stderr
     assert "tactus: active" in done.console
     return done

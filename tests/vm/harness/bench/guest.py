@@ -170,11 +170,11 @@ def _mib(memory: str) -> int:
     return int(match[1]) * (1024 if match[2] == "G" else 1)
 
 
-def _panicked(log: Path) -> bool:
+def _last_panic(job: Job, log: Path) -> bool:
+    """Has the kernel panicked, which has nothing to do behind that? Not one with `crashkernel=`: it
+    starts another, which panics at its own end."""
     try:
-        with open(log, "rb") as handle:
-            handle.seek(max(0, log.stat().st_size - 65536))
-            return b"Kernel panic" in handle.read()
+        return log.read_bytes().count(b"Kernel panic") > ("crashkernel=" in job.append)
     except OSError:
         return False
 
@@ -275,7 +275,7 @@ class _Run:
                 looked = now
                 if self.job.model and bochs.was_reset(said.read_bytes()):
                     return
-                if silence is None and _panicked(log):
+                if silence is None and _last_panic(self.job, log):
                     silence = _Silence(log, qemu.pid)
                 if silence and silence.lasts():
                     return
