@@ -35,10 +35,6 @@ CLASSES = {
 LOOPS = {
     "ftrace": "for t in function nop function_graph nop; do "
               "echo $t > /sys/kernel/tracing/current_tracer && sleep 0.02 || exit 1; done",
-    # The same, without Tactus's own functions.
-    "ftrace-linux": "cd /sys/kernel/tracing; for m in tactus tactus_core rt_measure; do "
-                    "echo :mod:$m; done > set_ftrace_notrace; for t in function nop; do "
-                    "echo $t > current_tracer && sleep 0.02 || exit 1; done",
     "perf-record": "perf record -q -a -e cpu-clock -o /tmp/perf sleep 0.05",
     "perf-stat": "perf stat -a -e context-switches,page-faults sleep 0.05",
     "bpf": "(sleep 0.1; touch /tmp/stop) & ./bpf /tmp/stop; s=$?; wait; rm /tmp/stop; [ $s = 0 ]",

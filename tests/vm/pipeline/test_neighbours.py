@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from harness import programs
+from harness import TOP, programs
 from harness.vmrun import Vm
 from pipeline.test_ledger import EDU, balanced, books
 
@@ -19,11 +19,12 @@ def figures(text: str, start: str) -> dict[str, int]:
     return {key: int(value) for key, value in re.findall(r"(\w+)=(-?\d+)", line)}
 
 
+TRACED = ("switchover.c", "patch/slots.c")
 TRACE = """
 cd /sys/kernel/tracing
-echo ':mod:tactus' > set_ftrace_filter
-echo ':mod:rt_latency' >> set_ftrace_filter
-echo 'schedule irq_work_* tick_*' >> set_ftrace_filter
+grep -wE 'tactus|rtfifo|tactus_core' available_filter_functions
+echo ':mod:rt_latency' > set_ftrace_filter
+echo 'schedule vfs_*' >> set_ftrace_filter
 for tracer in function function_graph; do
     echo $tracer > current_tracer
     usleep 30000
@@ -36,9 +37,16 @@ cat /proc/rt_latency/summary
 
 def test_tracers_follow_rt_code(vm: Vm) -> None:
     """ftrace, also of the functions that RT tasks run: text is rewritten by breakpoints under
-    them, and the graph tracer's stack of return addresses is not theirs."""
-    done = vm(TRACE, modules="tactus rt_latency period_us=1000", icount=True, timeout=120)
+    them, and the graph tracer's stack of return addresses is not theirs. Of Tactus's functions
+    only those are traced that rewrite text and switch over."""
+    done = vm(TRACE, icount=True, timeout=120,
+              modules="tactus rtfifo rt_latency mode=tick period_us=100")
     assert done.status == 0, done.stderr
+    traced = re.findall(r"^(\w+)[.\w]* \[tactus.*\]$", done.stdout, re.M)
+    assert done.stdout.count("[") == len(traced)
+    assert {"pl_text_write", "switch_cpu"} <= set(traced)
+    source = "".join((TOP / "kernel/pipeline/x86" / name).read_text() for name in TRACED)
+    assert not [name for name in traced if not re.search(rf"^\w.*\b{name}\(", source, re.M)]
     assert figures(done.stdout, "function:")["entries"] > 200
     assert figures(done.stdout, "function_graph:")["entries"] > 20
     summary = figures(done.stdout, "period_ns")

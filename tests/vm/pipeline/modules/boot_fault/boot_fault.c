@@ -2,7 +2,7 @@
 /*
  * What a machine that tactus has never met could do to it, planted on one CPU.
  *
- * Things that do not arrive; loaded before tactus, whose functions are not let run there:
+ * Things that do not arrive; loaded before tactus, some of whose functions are replaced:
  *	what=shot	the timer is never set for RT
  *	what=tick	nor for Linux
  *	what=ipi	RT interrupts from other CPUs are not sent
@@ -13,50 +13,70 @@
  *	what=lost	it enables them by an instruction of its own that nobody has found, and
  *			spins for so long
  */
+#include <linux/clockchips.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <asm/irq_vectors.h>
+#include <rt/time.h>
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/resident/tactus_core.h"
-#include "../on_call.h"
+#include "../instead.h"
 
 static char *what = "stall";
 module_param(what, charp, 0444);
 static int cpu;
 module_param(cpu, int, 0444);
 
-/* ---- functions that are not let run ---- */
+/* ---- what is called instead of tactus's functions ---- */
 
-/* Runs instead of the probed function. */
-static notrace noinline int nothing(void)
+static void shot(u64 when);
+static int tick(unsigned long ticks, struct clock_event_device *dev);
+static void ipi(int to);
+static RTIME replay(void);
+
+static struct arrival {
+	const char *what;
+	struct instead instead;
+} arrivals[] = {
+	{ "shot", { "tactus", "tactus:pl_oneshot_arm", shot } },
+	{ "tick", { "tactus", "tactus:client_next_event", tick } },
+	{ "ipi", { "tactus", "tactus:pl_line_ipi", ipi } },
+	{ "replay", { "tactus", "tactus:rt_get_time", replay } },
+};
+
+enum { SHOT, TICK, IPI, REPLAY };
+
+static void shot(u64 when)
 {
-	return 0;
+	void (*arm)(u64 when) = arrivals[SHOT].instead.real;
+
+	if (raw_smp_processor_id() != cpu)
+		arm(when);
 }
 
-static int skip(struct pt_regs *regs)
+static int tick(unsigned long ticks, struct clock_event_device *dev)
 {
-	regs->ip = (unsigned long)nothing;
-	return 1;
+	int (*next_event)(unsigned long ticks, struct clock_event_device *dev) =
+		arrivals[TICK].instead.real;
+
+	return raw_smp_processor_id() == cpu ? 0 : next_event(ticks, dev);
 }
 
-static int skip_here(struct kprobe *probe, struct pt_regs *regs)
+static void ipi(int to)
 {
-	return raw_smp_processor_id() == cpu ? skip(regs) : 0;
-}
-NOKPROBE_SYMBOL(skip_here);
+	void (*send)(int to) = arrivals[IPI].instead.real;
 
-static int skip_for(struct kprobe *probe, struct pt_regs *regs)
-{
-	return regs->di == cpu ? skip(regs) : 0;
+	if (to != cpu)
+		send(to);
 }
-NOKPROBE_SYMBOL(skip_for);
 
 /* Whoever waits looks at the clock. */
-static int forget(struct kprobe *probe, struct pt_regs *regs)
+static RTIME replay(void)
 {
+	RTIME (*get_time)(void) = arrivals[REPLAY].instead.real;
 	unsigned long flags = pl_hard_save();
 	struct pl_cpu *here = this_cpu_ptr(&pl_cpu);
 
@@ -65,23 +85,8 @@ static int forget(struct kprobe *probe, struct pt_regs *regs)
 		this_cpu_write(pl_any, !pl_vecset_empty(&here->pending));
 	}
 	pl_hard_restore(flags);
-	return 0;
+	return get_time();
 }
-NOKPROBE_SYMBOL(forget);
-
-DEFINE_ON_CALL(not_here, skip_here);
-DEFINE_ON_CALL(not_for, skip_for);
-DEFINE_ON_CALL(forgetful, forget);
-
-static const struct {
-	const char *what, *function;
-	struct on_call *watch;
-} arrivals[] = {
-	{ "shot", "tactus:pl_oneshot_arm", &not_here },
-	{ "tick", "tactus:client_next_event", &not_here },
-	{ "ipi", "tactus:pl_line_ipi", &not_for },
-	{ "replay", "tactus:rt_get_time", &forgetful },
-};
 
 /* ---- Linux stalled ---- */
 
@@ -122,14 +127,9 @@ module_param(stall_ms, uint, 0644);
 
 static int __init boot_fault_init(void)
 {
-	for (int i = 0; i < ARRAY_SIZE(arrivals); i++) {
-		int err;
-
-		if (strcmp(what, arrivals[i].what))
-			continue;
-		err = on_call_init(arrivals[i].watch);
-		return err ?: on_call_set(arrivals[i].watch, arrivals[i].function);
-	}
+	for (int i = 0; i < ARRAY_SIZE(arrivals); i++)
+		if (!strcmp(what, arrivals[i].what))
+			return instead_init(&arrivals[i].instead);
 	if (strcmp(what, "stall") && strcmp(what, "lost"))
 		return -EINVAL;
 	thread = kthread_create(stalling, NULL, "boot_fault");
@@ -144,7 +144,7 @@ static void __exit boot_fault_exit(void)
 {
 	for (int i = 0; i < ARRAY_SIZE(arrivals); i++)
 		if (!strcmp(what, arrivals[i].what))
-			on_call_exit(arrivals[i].watch);
+			instead_exit(&arrivals[i].instead);
 	if (thread)
 		kthread_stop(thread);
 }

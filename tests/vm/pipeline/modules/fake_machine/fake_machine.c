@@ -7,7 +7,6 @@
  * CPU that loads this; as=unstable has Linux find its TSC unstable, for good.
  */
 #include <linux/clockchips.h>
-#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include <asm/coco.h>
@@ -16,23 +15,10 @@
 #include <asm/msr-index.h>
 #include <asm/processor-flags.h>
 #include <asm/tsc.h>
+#include "../unexported.h"
 
 static char *as = "";
 module_param(as, charp, 0444);
-
-static void *find(const char *name)
-{
-	struct kprobe probe = { .symbol_name = name };
-	void *(*lookup)(const char *name);
-
-	/* Functions by a kprobe, one of which knows data. */
-	probe.symbol_name = "kallsyms_lookup_name";
-	if (register_kprobe(&probe))
-		return NULL;
-	lookup = (void *)probe.addr;
-	unregister_kprobe(&probe);
-	return lookup(name);
-}
 
 /* What Linux protects after its boot is written, too. */
 static void write_over(void *to, const void *from, size_t bytes)
@@ -74,7 +60,7 @@ static int add_feature(unsigned int feature)
 
 static int change_lapic_rate(void)
 {
-	struct clock_event_device __percpu *events = (void __percpu __force *)find("lapic_events");
+	struct clock_event_device __percpu *events = (void __percpu __force *)find_symbol("lapic_events");
 	struct clock_event_device *dev = raw_cpu_ptr(events);
 
 	return events ? change(&dev->mult, (u64)dev->mult * 103 / 100, sizeof(dev->mult)) : -ENOENT;
@@ -93,8 +79,8 @@ static int __init fake_machine_init(void)
 	if (!strcmp(as, "hyperv")) {
 		err = change(&x86_hyper_type, X86_HYPER_MS_HYPERV, sizeof(x86_hyper_type));
 	} else if (!strcmp(as, "sev")) {
-		err = change(find("sev_status"), MSR_AMD64_SEV_ES_ENABLED, sizeof(u64));
-		err = err ?: change(find("cc_vendor"), CC_VENDOR_AMD, sizeof(enum cc_vendor));
+		err = change(find_symbol("sev_status"), MSR_AMD64_SEV_ES_ENABLED, sizeof(u64));
+		err = err ?: change(find_symbol("cc_vendor"), CC_VENDOR_AMD, sizeof(enum cc_vendor));
 	} else if (!strcmp(as, "tdx")) {
 		err = add_feature(X86_FEATURE_TDX_GUEST);
 #ifdef X86_FEATURE_FRED

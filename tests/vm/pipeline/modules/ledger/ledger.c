@@ -40,6 +40,7 @@
 
 #include "compat/hrtimer.h"
 #include "../on_call.h"
+#include "../unexported.h"
 
 #ifndef PCI_IRQ_INTX		/* its name until 6.8 */
 #define PCI_IRQ_INTX PCI_IRQ_LEGACY
@@ -313,20 +314,11 @@ static ssize_t ledger_show(struct kobject *k, struct kobj_attribute *attr, char 
 static u32 (*read_apic)(u32 reg);
 
 /* The kernel's own way, which is not exported: a static call, or, on old kernels, a pointer. */
-static int find_read_apic(void)
+static void find_read_apic(void)
 {
-	struct kprobe lookup = { .symbol_name = "kallsyms_lookup_name" };
-	unsigned long (*symbol)(const char *name);
-	int err = register_kprobe(&lookup);
-
-	if (err)
-		return err;
-	symbol = (void *)lookup.addr;
-	unregister_kprobe(&lookup);
-	read_apic = (void *)symbol("__SCT__apic_call_read");
+	read_apic = find_symbol("__SCT__apic_call_read");
 	if (!read_apic)
 		read_apic = apic->read;
-	return 0;
 }
 
 static ssize_t irr_show(struct kobject *k, struct kobj_attribute *attr, char *buf)
@@ -334,10 +326,8 @@ static ssize_t irr_show(struct kobject *k, struct kobj_attribute *attr, char *bu
 	struct line *line = &lines[1];
 	unsigned int before = 0, after = 0;
 	unsigned long flags;
-	int err = find_read_apic();
 
-	if (err)
-		return err;
+	find_read_apic();
 	local_irq_save(flags);
 	if (test_and_set_bit_lock(BUSY, &line->state)) {
 		local_irq_restore(flags);

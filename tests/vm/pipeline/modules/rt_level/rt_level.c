@@ -10,10 +10,10 @@
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/irq.h>
-#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <rt/irq.h>
+#include "../unexported.h"
 
 #define EDU_STATUS	0x24
 #define EDU_RAISE	0x60
@@ -45,18 +45,6 @@ static void on_irq(void)
 		*(volatile int *)8 = 0;
 }
 
-static raw_spinlock_t *find_lock(void)
-{
-	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
-	void *(*lookup)(const char *name);
-
-	if (register_kprobe(&probe))
-		return NULL;
-	lookup = (void *)probe.addr;
-	unregister_kprobe(&probe);
-	return lookup("ioapic_lock");
-}
-
 static unsigned int raise_all(raw_spinlock_t *lock)
 {
 	unsigned int missed = 0;
@@ -79,7 +67,7 @@ static unsigned int raise_all(raw_spinlock_t *lock)
 
 static int rt_level_probe(struct pci_dev *dev, const struct pci_device_id *id)
 {
-	raw_spinlock_t *lock = find_lock();
+	raw_spinlock_t *lock = find_symbol("ioapic_lock");
 	int err = pcim_enable_device(dev);
 	unsigned int missed;
 
