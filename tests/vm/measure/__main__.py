@@ -18,8 +18,8 @@ from .figures import MeasureError, Measurement, kept, write
 MODULES = ("measure.lateness", "measure.tasks", "measure.costs", "measure.device_irq",
            "measure.drift", "measure.overhead", "measure.fifo", "measure.users", "measure.user",
            "measure.gate", "measure.cyclictest", "measure.skins", "measure.systems.runner",
-           "measure.path", "measure.late", "measure.heavy", "measure.rtla", "measure.scale",
-           "measure.backup",
+           "measure.path", "measure.late", "measure.heavy", "measure.rtla", "measure.ltp",
+           "measure.scale", "measure.backup",
            "speaker_quality", "pcsp", "compare", "twins", "tap_figures")
 DEFAULTS = {"kernel": "6.1", "flavour": "cloud"}
 
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         parser.error("NAME is missing; --list has all")
     if names == ["all"]:
-        names = [name for name, one in known.items() if one.long is not None]
+        names = [name for name, one in known.items() if one.long is not None and not one.alone]
     if unknown := [name for name in names if name not in known]:
         parser.error(f"no such measurement: {' '.join(unknown)}; --list has all")
     wanted = {name: options_of(known[name], rest) for name in names}

@@ -105,6 +105,8 @@ class Measurement:
     key: str = ""
     """The value that names a figure, if the option `only` may choose which are made: those kept
     of the others stay."""
+    alone: bool = False
+    """It needs something of the user's, so "all" leaves it out."""
 
     def long_text(self) -> str:
         """These defaults as options."""

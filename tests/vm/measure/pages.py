@@ -26,7 +26,7 @@ from typing import Any
 from harness import TOP
 from harness.bench import kernels
 
-from . import backup, heavy, rtla
+from . import backup, heavy, ltp, rtla
 from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
 from .overhead import LIMIT_PERCENT
 from .systems.model import SYSTEMS
@@ -307,6 +307,20 @@ def _rtla(figures: Figures) -> list[list[str]]:
     return rows
 
 
+def _ltp(figures: Figures) -> list[list[str]]:
+    late = {one["program"]: ltp.Beside(**one).late for one in figures if "max_ns" in one}
+    ran: dict[str, list[ltp.Ran]] = {}
+    for one in figures:
+        if "state" in one:
+            ran.setdefault(one["program"], []).append(ltp.Ran(**one))
+    titles = (title[0].upper() + title[1:] for title in ltp.STATES.values())
+    return [["Program", *titles, "RT task: max, ns"],
+            *([f"`{ltp.called(of[0])}`", *(ltp.said(one) for one in of), late[program]]
+              for program, of in sorted(ran.items())),
+            *([f"`{one['program']}`", f"not run: it {one['why']}", "", "", "-"]
+              for one in figures if "why" in one)]
+
+
 def _demo_sound(figures: Figures) -> list[list[str]]:
     places = list(CONDITIONS)
     return [["", "bytes", "bits played", "faults found", "worst interval, off by"],
@@ -374,6 +388,7 @@ TABLES: dict[str, Table] = {
     "skins": Table(_skins, ["skins"]),
     "backup": Table(_backup, ["backup"]),
     "rtla": Table(_rtla, ["rtla"], flavour="rt"),
+    "ltp": Table(_ltp, kept="bench/ltp.json"),
     "stress": Table(_stress, kept="bench/stress.json"),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
     "tap": Table(_tap, ["tap --runs 1"]),
@@ -383,7 +398,8 @@ TABLES: dict[str, Table] = {
 
 # What leaves its figures in a folder or a file of out/.
 LEFT_BY = {"demo": "`make demo`", "cnc": "`make demo-cnc`", "matrix.json": "`make test-matrix`",
-           "bench": "`tests/vm/measure/run stress --long --seconds 0.3`",
+           "bench/stress.json": "`tests/vm/measure/run stress --long --seconds 0.3`",
+           "bench/ltp.json": "`tests/vm/measure/run ltp --source DIR --long`",
            "tap": "the tests `-k in_full` of test_tap_user.py"}
 
 
@@ -434,7 +450,7 @@ def command_of(name: str) -> str:
     """What makes a table's figures, for people."""
     table = TABLES[name]
     return "; ".join(f"`tests/vm/measure/run {one}`" for one in table.commands) or (
-        LEFT_BY[table.kept.partition("/")[0]])
+        LEFT_BY.get(table.kept) or LEFT_BY[table.kept.partition("/")[0]])
 
 
 def render(name: str, data: Mapping[str, Any]) -> str:
