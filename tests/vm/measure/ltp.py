@@ -217,9 +217,11 @@ def called(one: Ran) -> str:
 
 
 def said(one: Ran) -> str:
-    """Its verdict and what it prints of its own figures: min / avg / max."""
+    """Its verdict, or its exit status if it prints none, and what it prints of its own figures:
+    min / avg / max."""
     values = [f"{value:g}" for value in (one.min, one.avg, one.max) if value is not None]
-    return " ".join([one.verdict, " / ".join(values), one.unit if values else ""]).strip()
+    word = one.verdict if one.own else f"status {one.status}"
+    return f"{word}, {' / '.join(values)} {one.unit}".strip() if values else word
 
 
 def row(ran: Sequence[Ran], beside: Beside) -> str:

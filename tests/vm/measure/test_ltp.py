@@ -73,7 +73,12 @@ def test_each_state_has_verdict_and_figures() -> None:
     assert ran[0] == ltp.Ran("async_handler", "-i 100", 1, "off", "PASS", True, 0, "us", 11, 11.25,
                              12)
     assert beside == ltp.Beside("async_handler", 1, 321, 0, 300)
-    assert "PASS 11 / 11.25 / 12 us" in ltp.row(ran, beside)
+    assert "PASS, 11 / 11.25 / 12 us" in ltp.row(ran, beside)
+
+
+def test_who_prints_no_verdict_has_a_status() -> None:
+    ran, _ = ltp.parse("testpi-1", HOW, printed().replace("Result: ", ""))
+    assert ltp.said(ran[0]) == "status 0, 11 / 11.25 / 12 us" and ran[0].verdict == "PASS"
 
 
 @pytest.mark.parametrize(("text", "status", "expected"), [
