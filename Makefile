@@ -147,7 +147,7 @@ test-platforms: setup-test
 PARALLEL := tests/vm/exec/test_task.py tests/vm/fifo/test_fifo.py tests/vm/pipeline/test_hotplug.py \
 	tests/vm/pipeline/test_pipeline.py
 test-parallel: setup-test
-	@TACTUS_PARALLEL=1 $(PYTEST) -v -k "cpus or 2cpu or dying" $(PARALLEL) \
+	@TACTUS_PARALLEL=1 $(PYTEST) -v -k "cpus or 2cpu or dying or parallel" $(PARALLEL) \
 		$(PYTEST_ARGS)
 
 # Static checks: 0 complaints wanted; CHECK="ruff mypy" for some of them.

@@ -45,9 +45,10 @@ NATIVE = {"on": "usleep 60000", "off": ":"}
 
 
 def storm(vm: Vm, cycles: int, switch: dict[str, str], modules: str = "tactus",
-          period_us: int = 150, nmi_hz: float = 0, **options: object) -> Result:
-    """One run: `cycles` times on and off in the storm."""
-    return vm(SCRIPT.format(cycles=cycles, **switch), modules=f"storm period_us={period_us} ledger",
+          period_us: int = 150, nmi_hz: float = 0, loaded: str = "", **options: object) -> Result:
+    """One run: `cycles` times on and off in the storm, with the modules `loaded` before it."""
+    return vm(SCRIPT.format(cycles=cycles, **switch),
+              modules=f"{loaded} storm period_us={period_us} ledger",
               with_modules=modules, smp=2, nmi=nmi_hz, qemu=EDU, **options)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[4]
 
+EXIT_EMULATOR = 122
 EXIT_SETUP = 123
 EXIT_TIMEOUT = 124
 EXIT_KERNEL = 125

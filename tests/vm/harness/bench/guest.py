@@ -17,9 +17,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import bochs, console, emulator, initrd, plugins, secureboot
+from . import bochs, console, emulator, initrd, parallel, plugins, secureboot
 from .channel import Channel, Record
-from .common import EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
+from .common import EXIT_EMULATOR, EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
 from .kernels import Kernel
 from .modules import Plan
 from .monitor import Monitor
@@ -57,6 +57,8 @@ class Job:
     mok: Path | None = None             # a certificate; with secure_boot
     new_qemu: bool = False
     parallel: bool = False
+    undisturbed: bool = False           # with parallel: before other processes of the host
+    unmended: bool = False              # with parallel: without the plug-in forget
     model: str = ""                     # of Bochs's CPU: it runs in Bochs
 
 
@@ -87,7 +89,7 @@ def _append(job: Job) -> str:
 
 
 def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: Monitor,
-                  image_initrd: str, log: str, scratch: Path) -> list[str]:
+                  image_initrd: str, log: str, witness: str, scratch: Path) -> list[str]:
     append = _append(job)
     # QEMU up to 7.2 leaves rubbish in the flags after cmpxchg16b, which the kernel's allocator
     # uses: an interrupt there saves it, and Linux, with or without us, gets a set NT, VM or DF
@@ -117,6 +119,8 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
         # An older QEMU's threads keep stale code after one CPU patches another's: one thread only.
         args += ["-accel", f"tcg,thread={'multi' if job.parallel else 'single'}",
                  "-rtc", "base=2026-01-01T00:00:00"]
+    if job.parallel:
+        args += parallel.plugin_args(witness, not job.unmended)
     if job.secure_boot and not job.mok:
         args += secureboot.qemu_args()
     return args + monitor.qemu_args() + shlex.split(job.qemu)
@@ -233,6 +237,7 @@ class _Run:
         self.ready = False
         self.kmsg = bytearray()
         self.timed_out = False
+        self.stale: list[str] = []
 
     def take(self, channel: Channel) -> None:
         for kind, data in channel.records():
@@ -262,8 +267,11 @@ class _Run:
         start = time.monotonic()
         silence: _Silence | None = None
         looked = time.monotonic()
+        threads = parallel.Threads(qemu.pid, self.job.smp) if self.job.undisturbed else None
         while qemu.poll() is None:
             self.take(channel)
+            if threads:
+                threads.settle()
             now = time.monotonic()
             if (now - start > self.job.timeout_s
                     and now - start - _kept_waiting_s(qemu.pid) > self.job.timeout_s):
@@ -285,6 +293,15 @@ class _Run:
 
     def verdict(self, log_text: str, qemu_said: str, qemu_status: int | None) -> int:
         """The exit status of `vm run`, its reason told on stderr."""
+        status = self._end(log_text, qemu_said, qemu_status)
+        if not self.stale or status not in (EXIT_TIMEOUT, EXIT_KERNEL):
+            return status
+        say("the emulator's own fault: it executed code that memory does not hold, so what became"
+            " of the guest tells nothing")
+        print("\n".join(f"  | {line}" for line in self.stale[:10]), file=sys.stderr)
+        return EXIT_EMULATOR
+
+    def _end(self, log_text: str, qemu_said: str, qemu_status: int | None) -> int:
         bad = [_bare(line) for line in console.trouble(log_text, self.job.allowed)]
         if bad:
             say("the guest's kernel complained:")
@@ -339,7 +356,7 @@ def _run(job: Job, image: bytes, scratch: Path) -> int:
     state = _Run(job)
     channel = Channel(serial=job.secure_boot or bool(job.model))
     monitor = Monitor()
-    files = {name: os.memfd_create(name) for name in ("initrd", "console", "said")}
+    files = {name: os.memfd_create(name) for name in ("initrd", "console", "said", "witness")}
     try:
         log = f"/proc/self/fd/{files['console']}"
         if job.log:
@@ -348,6 +365,7 @@ def _run(job: Job, image: bytes, scratch: Path) -> int:
             job.log.write_bytes(b"")
             log = str(job.log.absolute())
         said = f"/proc/self/fd/{files['said']}"
+        witness = f"/proc/self/fd/{files['witness']}"
         if job.model:
             words, env = bochs.command(scratch, job.model, job.smp, _mib(job.memory),
                                        job.kernel.image, image, _append(job), log,
@@ -358,7 +376,7 @@ def _run(job: Job, image: bytes, scratch: Path) -> int:
             program = (emulator.parallel() if job.parallel else
                        emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount))
             words = _command_line(job, program, channel, monitor,
-                                  f"/proc/self/fd/{files['initrd']}", log, scratch)
+                                  f"/proc/self/fd/{files['initrd']}", log, witness, scratch)
             env = os.environ | program.env
         try:
             qemu = subprocess.Popen(
@@ -366,13 +384,17 @@ def _run(job: Job, image: bytes, scratch: Path) -> int:
                 # What Bochs draws is no use to anybody.
                 stdout=subprocess.DEVNULL if job.model else files["said"], stderr=files["said"],
                 pass_fds=(*channel.handles, monitor.handle, files["initrd"], files["console"],
-                          files["said"]),
-                start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 (calls prctl alone)
+                          files["said"], files["witness"]),
+                start_new_session=True,
+                preexec_fn=(  # noqa: PLW1509 (system calls alone)
+                    _alone if job.undisturbed else _die_with_parent),
             )
         except OSError as error:
             raise BenchError(f"{words[0]}: {error.strerror}") from None
         try:
             state.wait(qemu, channel, monitor, Path(log), Path(said))
+            if state.timed_out and not job.model:
+                print(monitor.where(), end="", file=sys.stderr)
         finally:
             if qemu.poll() is None:
                 qemu.kill()
@@ -384,6 +406,7 @@ def _run(job: Job, image: bytes, scratch: Path) -> int:
             text = _with_late(_read(Path(log)), console.kmsg_text(bytes(state.kmsg)))
             if job.log:
                 job.log.write_text(text, encoding="utf-8")
+        state.stale = parallel.stale(_read(Path(witness)))
         return state.verdict(text, _read(Path(said)), qemu.returncode)
     finally:
         channel.close()
@@ -409,6 +432,12 @@ def _bare(line: str) -> str:
 def _die_with_parent() -> None:
     """In the child: a bench that is killed takes its QEMU with it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _alone() -> None:
+    """The same, for a QEMU that comes before other processes."""
+    _die_with_parent()
+    parallel.go_first()
 
 
 def _read(path: Path) -> str:

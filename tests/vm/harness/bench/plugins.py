@@ -14,6 +14,8 @@ HARNESS = Path(__file__).resolve().parents[1]
 STEADY = HARNESS / "steady.c"
 SCHEDULE = HARNESS / "schedule.c"
 PINS = HARNESS / "pins.c"
+FORGET = HARNESS / "forget.c"
+WITNESS = HARNESS / "witness.c"
 
 
 def plugin(source: Path) -> Path:
