@@ -19,7 +19,7 @@ MODULES = ("measure.lateness", "measure.tasks", "measure.costs", "measure.device
            "measure.drift", "measure.overhead", "measure.fifo", "measure.users", "measure.user",
            "measure.gate", "measure.cyclictest", "measure.skins", "measure.systems.runner",
            "measure.path", "measure.late", "measure.heavy", "measure.rtla", "measure.ltp",
-           "measure.scale", "measure.backup",
+           "measure.scale", "measure.backup", "measure.cliroom",
            "speaker_quality", "pcsp", "compare", "twins", "tap_figures")
 DEFAULTS = {"kernel": "6.1", "flavour": "cloud"}
 

@@ -26,7 +26,7 @@ from typing import Any
 from harness import TOP
 from harness.bench import kernels
 
-from . import backup, heavy, ltp, rtla
+from . import backup, cliroom, heavy, ltp, rtla
 from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
 from .overhead import LIMIT_PERCENT
 from .systems.model import SYSTEMS
@@ -38,7 +38,8 @@ KEPT = Path(__file__).with_name("pages.json")
 RUN = TOP / "tests/vm/measure/run"
 PAGES = tuple(TOP / page for page in (
     "README.md", "docs/measuring.md", "docs/applications.md", "docs/userspace.md", "docs/tap.md",
-    "docs/fifo.md", "docs/scheduling.md", "examples/linuxcnc/README.md"))
+    "docs/fifo.md", "docs/scheduling.md", "examples/linuxcnc/README.md",
+    "docs/decisions/0011-kernels-without-paravirt-xxl.md"))
 # By how much a measurement of today may differ from the page, with the same kernel and tools:
 # where modules land, and with them the load's phase, moves a maximum by some 10 %.
 MEAN_PERCENT = 5
@@ -354,6 +355,26 @@ class Table:
     """Under which key, if that file has more than rows; "": each key is the name of a row."""
 
 
+def _cli_room(figures: Figures) -> list[list[str]]:
+    return [["", "places: cli, sti, pushf", "runs in 10^6 instructions: cli, sti, pushf",
+             "off at most, instructions"],
+            *([cliroom.CLASSES[one["class"]], cliroom.triple(one["places"]), cliroom.often(one),
+               f"{one['longest']:,} (`{one['where']}`)"] for one in figures)]
+
+
+def _cli_detour(figures: Figures) -> list[list[str]]:
+    plain = figures[0]["work_ns"]
+    rows = [["", "places written: jumps, breakpoints", "some programs and calls, ns", "",
+             "a lock taken and left, instructions", "cli and sti by breakpoints, instructions"]]
+    for one in figures:
+        written = (sum(map(int, one[way].split(","))) for way in ("jumps", "breakpoints"))
+        rows.append([one["way"], ", ".join(map(str, written)), f"{one['work_ns']:,}",
+                     f"{round((one['work_ns'] / plain - 1) * 100, 1) + 0.0:+.1f} %",
+                     f"{int(one['locks_ns']) / 1000:.0f}",
+                     f"{int(one['breakpoint_pairs_ns']) / 1000:.0f}"])
+    return rows
+
+
 ALL_CONDITIONS = " ".join(f"--condition {name}" for name in CONDITIONS)
 
 TABLES: dict[str, Table] = {
@@ -387,6 +408,8 @@ TABLES: dict[str, Table] = {
     "gate": Table(_gate, ["gate"]),
     "skins": Table(_skins, ["skins"]),
     "backup": Table(_backup, ["backup"]),
+    "cli-room": Table(_cli_room, ["cli-room"], cliroom.KERNEL),
+    "cli-detour": Table(_cli_detour, ["cli-detour"], cliroom.KERNEL),
     "rtla": Table(_rtla, ["rtla"], flavour="rt"),
     "ltp": Table(_ltp, kept="bench/ltp.json"),
     "stress": Table(_stress, kept="bench/stress.json"),
