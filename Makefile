@@ -18,7 +18,7 @@ PYTEST   = $(PYTHON) -m pytest -p no:cacheprovider
 KBUILD_WORDS := $(foreach v,W C,$(if $($(v)),--make $(v)=$($(v))))
 
 .PHONY: all analysis tapfile tapuser measure modules vm-modules modules_install install uninstall install-userland uninstall-userland userland deb test-packages iso test-iso demo demo-cnc test test-quick test-long explore \
-	test-matrix test-platforms test-parallel unit kunit fuzz bench bench-check bench-long figures clean \
+	twice test-matrix test-platforms test-parallel unit kunit fuzz bench bench-check bench-long figures clean \
 	distclean help setup-demo setup-test setup-check setup-docs check docs
 
 all: modules
@@ -127,6 +127,7 @@ test-long: setup-test
 	TACTUS_THOROUGH=1 $(PYTEST) -v -n $(JOBS) --dist load -m long --note-runs $(PYTEST_ARGS) || failed=1; \
 	$(MAKE) --no-print-directory kunit || failed=1; \
 	$(MAKE) --no-print-directory explore || failed=1; \
+	$(MAKE) --no-print-directory twice || failed=1; \
 	exit $$failed
 
 # What several CPUs do, under many schedules; --planted is the control.
@@ -134,6 +135,10 @@ SEEDS ?= 1000
 explore: setup-test
 	@tests/vm/explore --planted --seeds 1000
 	@tests/vm/explore --all --seeds $(SEEDS)
+
+# Each guest with several CPUs in virtual time runs twice, and nothing may differ.
+twice: setup-test
+	@tests/vm/python -m harness.twice -n $(JOBS) -m "not long" $(PYTEST_ARGS)
 
 # Every stock kernel there is: prints a table, keeps the figures in out/matrix.json.
 test-matrix: setup-test
@@ -145,7 +150,7 @@ test-platforms: setup-test
 
 # Several CPUs at the same time, in the host's time: races that turns do not show.
 PARALLEL := tests/vm/exec/test_task.py tests/vm/fifo/test_fifo.py tests/vm/pipeline/test_hotplug.py \
-	tests/vm/pipeline/test_pipeline.py
+	tests/vm/pipeline/test_pipeline.py tests/vm/harness/test_parallel.py
 test-parallel: setup-test
 	@TACTUS_PARALLEL=1 $(PYTEST) -v -k "cpus or 2cpu or dying or parallel" $(PARALLEL) \
 		$(PYTEST_ARGS)
@@ -289,6 +294,7 @@ help:
 	@echo 'make test-packages    the Debian packages on a machine of their own: install, boot, upgrade, purge'
 	@echo 'make test-long        what takes hours: long storms, more kernels, schedules'
 	@echo 'make explore          races of two CPUs under many schedules (SEEDS=N)'
+	@echo 'make twice            each guest with several CPUs in virtual time, twice: nothing may differ'
 	@echo 'make test-matrix      every stock kernel: a table of what works on which'
 	@echo 'make test-parallel    several CPUs at the same time, in the newest QEMU'
 	@echo 'make test-platforms   machine models: a table of what works on which'

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from . import ownkernel
+from . import ownkernel, twice
 from .vmrun import KERNELS, Result, Vm, commands, run_vm
 
 
@@ -24,6 +24,8 @@ from .vmrun import KERNELS, Result, Vm, commands, run_vm
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Each test has commands of its own."""
     commands.clear()
+    if twice.WANTED and not {"vm", "vm_module"} & set(getattr(item, "fixturenames", ())):
+        pytest.skip("without a guest of its own: not one that runs twice")
 
 
 @pytest.hookimpl(hookwrapper=True)

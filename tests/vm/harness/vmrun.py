@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from . import VM
+from . import VM, twice
 from .bench import chroot, kernels
 from .bench.common import EXIT_EMULATOR
 from .bench.parallel import may_be_undisturbed
@@ -56,6 +56,19 @@ def skip_without_chroot(kernel: tuple[str, str]) -> None:
 def disturbed(smp: int) -> bool:
     """Do a guest's CPUs wait for other processes of the host, for as long as these like?"""
     return PARALLEL and not may_be_undisturbed(smp)
+
+
+def once(words: list[str], files: Path, log: Path) -> Result:
+    """One run of the command; what it fetches is in `files`."""
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return Result(
+        stdout=done.stdout.decode(errors="replace"),
+        stderr=done.stderr.decode(errors="replace"),
+        status=done.returncode,
+        console=log.read_text(encoding="utf-8") if log.is_file() else "",
+        files=files,
+        command=shlex.join(words),
+    )
 
 
 def run_vm(
@@ -120,18 +133,17 @@ def run_vm(
         words += ["--schedule", str(schedule)]
     words += [*extra, "--", command]
     commands.append(shlex.join(words))
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    result = Result(
-        stdout=done.stdout.decode(errors="replace"),
-        stderr=done.stderr.decode(errors="replace"),
-        status=done.returncode,
-        console=log.read_text(encoding="utf-8") if log.is_file() else "",
-        files=files,
-        command=commands[-1],
-    )
-    if check and done.returncode == EXIT_EMULATOR:
+    if twice.WANTED and not (icount and smp > 1):
+        pytest.skip("one CPU, or the host's time: not one that runs twice")
+    result = once(words, files, log)
+    if twice.WANTED:
+        again = files.with_name(f"{files.name}-again")
+        again.mkdir()
+        other = once([word.replace(f"{files}/", f"{again}/") for word in words], again, log)
+        twice.compare(result, other)
+    if check and result.status == EXIT_EMULATOR:
         pytest.xfail(f"{result.command}\n{result.stderr}")     # with its proof
-    if check and done.returncode in (123, 124, 125):
-        pytest.fail(f"{result.command}\nended with {done.returncode}:\n{result.stderr}\n"
+    if check and result.status in (123, 124, 125):
+        pytest.fail(f"{result.command}\nended with {result.status}:\n{result.stderr}\n"
                     f"its stdout:\n{result.stdout[-3000:]}", pytrace=False)
     return result
