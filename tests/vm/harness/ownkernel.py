@@ -21,17 +21,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .bench import packages
+from .bench.common import BenchError
+from .bench.kernels import SUITES
+
 HERE = Path(__file__).resolve().parent
 FRAGMENTS = {
     "plain": ("base", "plain"),
     "debug": ("base", "paravirt", "debug"),
     "kcsan": ("base", "paravirt", "kcsan"),
     # As distributions configure theirs.
-    "desktop": ("base", "paravirt", "shipped", "desktop"),
-    "server": ("base", "paravirt", "shipped", "server"),
+    "desktop": ("base", "paravirt", "shipped", "shipped-6.1", "desktop"),
+    "server": ("base", "paravirt", "shipped", "shipped-6.1", "server"),
     "kprobeless": ("base", "paravirt", "kprobeless"),
     "bare": ("base", "paravirt", "bare"),
+    "desktop-6.12": ("base", "paravirt", "shipped", "shipped-6.12", "desktop"),
+    "lazy-7": ("base", "paravirt", "shipped", "shipped-6.12", "lazy"),
+    "cfi-6.12": ("base", "paravirt", "cfi"),
+    "thinlto-6.12": ("base", "paravirt", "thinlto"),
 }
+# Of which source, if not the one installed: a series of the bench's, fetched and not installed.
+SERIES = {"desktop-6.12": "6.12", "lazy-7": "7", "cfi-6.12": "6.12", "thinlto-6.12": "6.12"}
+# By which release of clang, if not by the machine's gcc.
+CLANG = {"cfi-6.12": "19", "thinlto-6.12": "19"}
+# Packages that hold a series's source, where there is more than one of that name.
+SOURCE_PACKAGES = {"6.12": "linux-source-6.12"}
 NEEDED = {  # program -> Debian package
     "gcc": "gcc", "make": "make", "bc": "bc", "flex": "flex", "bison": "bison",
     "xz": "xz-utils", "cpio": "cpio", "busybox": "busybox-static",
@@ -85,16 +99,23 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def check_programs() -> None:
-    missing = sorted({pkg for prog, pkg in NEEDED.items() if not shutil.which(prog)})
+def check_programs(name: str) -> None:
+    needed = dict(NEEDED)
+    if release := CLANG.get(name):
+        needed |= {f"clang-{release}": f"clang-{release}", f"ld.lld-{release}": f"lld-{release}",
+                   f"llvm-nm-{release}": f"llvm-{release}"}
+    missing = sorted({pkg for prog, pkg in needed.items() if not shutil.which(prog)})
     if not Path("/usr/include/libelf.h").exists():
         missing.append("libelf-dev")
     if missing:
         raise SetupError("missing packages: " + " ".join(missing))
 
 
-def tarball() -> Path:
-    """The newest linux-source tarball, or the one TACTUS_LINUX_SOURCE names."""
+def tarball(series: str = "") -> Path:
+    """The source of a series, fetched at most once a day; or the newest linux-source installed, or
+    the one TACTUS_LINUX_SOURCE names."""
+    if series:
+        return fetched(series)
     named = os.environ.get("TACTUS_LINUX_SOURCE")
     if named:
         return Path(named)
@@ -105,9 +126,21 @@ def tarball() -> Path:
     return found[-1]
 
 
+def fetched(series: str) -> Path:
+    """The tarball in the newest package of that series, unpacked in the cache."""
+    try:
+        root = packages.newest(SUITES[series], (SOURCE_PACKAGES.get(series, "linux-source"),),
+                               cache_root() / f"source-{series}", ("binutils", "xz-utils"))
+    except BenchError as error:
+        raise SetupError(str(error)) from error
+    return next((root.path / "usr/src").glob("linux-source-*.tar.xz"))
+
+
 def source_version(tar: Path) -> str:
     """The package's version: it, not the tarball's name, changes with each update."""
     package = tar.name.removesuffix(".tar.xz")
+    if tar.is_relative_to(cache_root()):
+        return f"{package}_{packages.Root(tar.parents[2]).version}"
     asked = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package],
                            capture_output=True, text=True)
     if asked.returncode == 0 and asked.stdout:
@@ -116,9 +149,9 @@ def source_version(tar: Path) -> str:
     return f"{package}_{stat.st_size}_{int(stat.st_mtime)}"
 
 
-def source() -> Path:
+def source(series: str = "") -> Path:
     """Unpack the source once; return its folder."""
-    tar = tarball()
+    tar = tarball(series)
     place = cache_root() / "kunit" / source_version(tar)
     with locked(place.with_name(place.name + ".lock")):
         if not place.exists():
@@ -155,8 +188,12 @@ def missing_symbols(asked: str, final: str) -> list[str]:
             for sym, value in asked_symbols(asked).items() if have.get(sym, "n") != value]
 
 
-def compiler() -> list[str]:
-    return ["CC=ccache gcc"] if shutil.which("ccache") else []
+def compiler(clang: str = "") -> list[str]:
+    """Words for make: by gcc, or by that release of clang and with its linker."""
+    cache = "ccache " * bool(shutil.which("ccache"))
+    if clang:
+        return [f"LLVM=-{clang}", f"CC={cache}clang-{clang}"]
+    return [f"CC={cache}gcc"] if cache else []
 
 
 def build_environment() -> dict[str, str]:
@@ -168,10 +205,11 @@ def build_environment() -> dict[str, str]:
     }
 
 
-def make(tree: Path, src: Path, *targets: str, log: Path, progress: str = "") -> None:
+def make(tree: Path, src: Path, *targets: str, log: Path, progress: str = "",
+         clang: str = "") -> None:
     """Run make in the source with its output in @tree; show how far it is."""
     jobs = os.cpu_count() or 1
-    command = ["nice", "make", "-C", str(src), f"O={tree}", f"-j{jobs}", *compiler(), *targets]
+    command = ["nice", "make", "-C", str(src), f"O={tree}", f"-j{jobs}", *compiler(clang), *targets]
     start = last = time.monotonic()
     done = 0
     with open(log, "a") as out, subprocess.Popen(
@@ -191,12 +229,12 @@ def make(tree: Path, src: Path, *targets: str, log: Path, progress: str = "") ->
 
 
 def configure(name: str, tree: Path, src: Path, log: Path) -> None:
-    asked = fragment_text(name)
-    make(tree, src, "tinyconfig", log=log)
+    asked, clang = fragment_text(name), CLANG.get(name, "")
+    make(tree, src, "tinyconfig", log=log, clang=clang)
     # olddefconfig takes the last word on each symbol, so the fragments win.
     config = tree / ".config"
     config.write_text(config.read_text() + asked)
-    make(tree, src, "olddefconfig", log=log)
+    make(tree, src, "olddefconfig", log=log, clang=clang)
     if missing := missing_symbols(asked, config.read_text()):
         raise SetupError("not in the final .config: " + ", ".join(missing))
 
@@ -204,16 +242,21 @@ def configure(name: str, tree: Path, src: Path, log: Path) -> None:
 def tree_of(name: str) -> Path:
     """Where the kernel @name is, or will be: another source, fragment or compiler, another
     place."""
-    gcc = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True)
-    key = hashlib.sha256("\0".join(
-        (source_version(tarball()), fragment_text(name), gcc.stdout)).encode()).hexdigest()[:12]
+    clang = CLANG.get(name)
+    words = [f"clang-{clang}", "--version"] if clang else ["gcc", "-dumpfullversion"]
+    try:
+        version = subprocess.run(words, capture_output=True, text=True).stdout
+    except FileNotFoundError as error:
+        raise SetupError(f"there is no {error.filename}") from error
+    key = hashlib.sha256("\0".join((source_version(tarball(SERIES.get(name, ""))),
+                                    fragment_text(name), version)).encode()).hexdigest()[:12]
     return cache_root() / "kunit" / f"{name}-{key}"
 
 
 def kernel(name: str) -> Kernel:
     """The built kernel @name, from the cache or built now."""
-    check_programs()
-    src = source()
+    check_programs(name)
+    src = source(SERIES.get(name, ""))
     tree = tree_of(name)
     with locked(tree.with_name(tree.name + ".lock")):
         built = tree / "tactus-built"  # written last: its presence means complete
@@ -223,7 +266,8 @@ def kernel(name: str) -> Kernel:
             log = tree / "tactus-build.log"
             log.unlink(missing_ok=True)
             configure(name, tree, src, log)
-            make(tree, src, "bzImage", "modules", log=log, progress=f"{name} kernel")
+            make(tree, src, "bzImage", "modules", log=log, progress=f"{name} kernel",
+                 clang=CLANG.get(name, ""))
             built.write_text("")
     release = (tree / "include/config/kernel.release").read_text().strip()
     return Kernel(name, tree, release)

@@ -30,7 +30,8 @@ LOCAL = "local"
 # Kernels of our own, built by tests/vm/harness/ownkernel.py; they have no flavours. The first two
 # have checkers in them.
 CHECKING = ("debug", "kcsan")
-OWN = (*CHECKING, "desktop", "server", "kprobeless", "bare")
+OWN = (*CHECKING, "desktop", "server", "kprobeless", "bare",
+       "desktop-6.12", "lazy-7", "cfi-6.12", "thinlto-6.12")
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,13 @@ class Kernel:
         """Ticks a second; Debian's where there is no configuration to read."""
         found = re.search(r"^CONFIG_HZ=(\d+)$", _read(self.config) if self.config else "", re.M)
         return int(found[1]) if found else 250
+
+    def compiler_words(self) -> list[str]:
+        """Words for make where the kernel was built by clang: modules take the same release of it,
+        and its linker."""
+        text = _read(self.config) if self.config else ""
+        found = re.search(r"^CONFIG_CLANG_VERSION=([1-9]\d*)$", text, re.M)
+        return [f"LLVM=-{int(found[1]) // 10000}"] if found else []
 
     def missing_config(self) -> list[str]:
         """What the bench needs and the configuration lacks; empty if there is none to read."""

@@ -30,7 +30,7 @@ def _make(kernel: Kernel, folder: Path, extra: list[str],
     command = [
         "make", "-C", str(kernel.kdir), f"M={folder}", f"-j{os.cpu_count() or 1}",
         # Type information needs a vmlinux and a pahole that fits; the stock headers bring neither.
-        "CONFIG_DEBUG_INFO_BTF_MODULES=",
+        "CONFIG_DEBUG_INFO_BTF_MODULES=", *kernel.compiler_words(),
         # What kernels of our own are for: the executive's assertions come with their checkers.
         *(["TACTUS_DEBUG=1"] if kernel.flavour in CHECKING else []), *extra, "modules",
     ]
