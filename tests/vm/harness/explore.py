@@ -83,6 +83,7 @@ SUBJECTS = {subject.name: subject for subject in (
     duel("suspend"),
     duel("semaphore", (4,)),
     duel("mutex"),
+    duel("mailbox"),
     duel("post"),
     duel("poke", (5,), "tactus mode=hosted", 3),
     Subject("fifo", "./fifo_duel {rounds} && rmmod fifo_echo rtfifo tactus",

@@ -25,7 +25,7 @@
 
 static char *what = "cancel";
 module_param(what, charp, 0444);
-MODULE_PARM_DESC(what, "cancel, delete, wakeup, suspend, semaphore, mutex, post or poke");
+MODULE_PARM_DESC(what, "cancel, delete, wakeup, suspend, semaphore, mutex, mailbox, post or poke");
 
 static int rounds = 200;
 module_param(rounds, int, 0444);
@@ -190,6 +190,9 @@ static int pair(void (*fn)(int))
 	return err;
 }
 
+/* What a task has seen that must not be. */
+static const char *fault;
+
 static int watch(const char *how)
 {
 	int last = READ_ONCE(count), err = 0;
@@ -197,6 +200,8 @@ static int watch(const char *how)
 	while (!err && another_round()) {
 		if (!UNTIL(100, READ_ONCE(count) != last))
 			err = wrong(how);
+		else if (READ_ONCE(fault))
+			err = wrong(fault);
 		last = READ_ONCE(count);
 		usleep_range(900, 1000);
 	}
@@ -228,14 +233,14 @@ static int semaphore(void)
 }
 
 static struct rt_mtx mtx;
-static int inside, intruders;
+static int inside;
 
 /* Linux gets its CPU, and the other task the mutex, while this one sleeps. */
 static void one_at_a_time(int me)
 {
 	while (!rt_mtx_lock(&mtx)) {
 		if (xchg(&inside, 1))
-			WRITE_ONCE(intruders, 1);
+			WRITE_ONCE(fault, "both had the mutex");
 		WRITE_ONCE(count, READ_ONCE(count) + 1);
 		xchg(&inside, 0);
 		rt_mtx_unlock(&mtx);
@@ -250,9 +255,57 @@ static int mutex(void)
 
 	rt_mtx_init(&mtx);
 	err = pair(one_at_a_time) ?: watch("nobody gets the mutex");
-	if (READ_ONCE(intruders))
-		err = wrong("both had the mutex");
 	rt_mtx_destroy(&mtx);
+	return err;
+}
+
+/* Messages come in order and once, though waits run out just when the other task comes. */
+
+static struct rt_mbx mbx;
+static u32 letters[2];
+
+static bool soon(u32 turn, int *err, int (*move)(void *letter, RTIME until), void *letter)
+{
+	*err = move(letter, turn % 2 ? RT_NO_DEADLINE : rt_get_time() + (2 + turn % 4) * US);
+	return !*err || *err == -ETIMEDOUT;
+}
+
+static int send(void *letter, RTIME until)
+{
+	return rt_mbx_send_until(&mbx, letter, until);
+}
+
+static int receive(void *letter, RTIME until)
+{
+	return rt_mbx_receive_until(&mbx, letter, until);
+}
+
+static void one_way(int receives)
+{
+	u32 next = 0, letter = 0;
+	int err;
+
+	for (u32 turn = 0; soon(turn, &err, receives ? receive : send, &letter); turn++) {
+		if (!err && receives && letter != next)
+			WRITE_ONCE(fault, "a message was lost, or came twice");
+		if (!err && receives)
+			WRITE_ONCE(count, READ_ONCE(count) + 1);
+		next += !err;
+		if (!receives)
+			letter = next;
+		/* Linux gets its CPU; who is ahead changes with time. */
+		if (rt_task_sleep_until(rt_get_time() + (2 + (turn / 64 + receives) % 2) * US))
+			break;
+	}
+}
+
+static int mailbox(void)
+{
+	int err;
+
+	rt_mbx_init(&mbx, letters, sizeof(letters[0]), ARRAY_SIZE(letters));
+	err = pair(one_way) ?: watch("no message comes");
+	rt_mbx_destroy(&mbx);
 	return err;
 }
 
@@ -345,7 +398,7 @@ static int __init duel_init(void)
 	static const struct { const char *name; int (*fn)(void); } duels[] = {
 		{ "cancel", cancel }, { "delete", delete }, { "wakeup", wakeup },
 		{ "suspend", suspend }, { "semaphore", semaphore }, { "mutex", mutex },
-		{ "post", posts }, { "poke", poke },
+		{ "mailbox", mailbox }, { "post", posts }, { "poke", poke },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(duels); i++)
