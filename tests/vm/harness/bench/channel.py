@@ -11,7 +11,8 @@ from enum import IntEnum
 
 MAGIC = 0x3168636E65427654
 RING_OFFSET = 4096
-HEAD, TAIL = 8, 64
+NO_JOB = (1 << 64) - 1
+HEAD, TAIL, JOB_BYTES, STOOD = 8, 64, 128, 136
 
 
 class Record(IntEnum):
@@ -58,12 +59,29 @@ class Channel:
         args = [
             "-object",
             f"memory-backend-file,id=channel,share=on,mem-path={path},size={self.bytes}",
-            "-device", "ivshmem-plain,memdev=channel",
+            # The master's memory is part of a state that is kept.
+            "-device", "ivshmem-plain,memdev=channel,master=on",
         ]
         if self.line is not None:
             args += ["-chardev", f"file,id=line,path=/proc/self/fd/{self.line}",
                      "-serial", "chardev:line"]
         return args
+
+    @property
+    def room(self) -> int:
+        """What a job's archive may have: it lies where the records come later."""
+        return self._ring
+
+    def give(self, archive: bytes | None) -> None:
+        """Hands a job to a guest that waits for it, and stands still meanwhile; None: there is
+        none."""
+        self._map[RING_OFFSET:RING_OFFSET + len(archive or b"")] = archive or b""
+        struct.pack_into("@Q", self._map, JOB_BYTES, NO_JOB if archive is None else len(archive))
+
+    def stood_ns(self) -> int:
+        """How far the guest's TSC went while it waited."""
+        (moved,) = struct.unpack_from("@Q", self._map, STOOD)
+        return int(moved)
 
     def records(self) -> Iterator[tuple[Record, bytes]]:
         """What the guest has sent since the last call; a record cut off stays for the next."""

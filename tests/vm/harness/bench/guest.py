@@ -17,9 +17,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import bochs, console, emulator, initrd, parallel, plugins, secureboot
+from . import bochs, console, emulator, initrd, kept, parallel, plugins, secureboot
 from .channel import Channel, Record
-from .common import EXIT_EMULATOR, EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, say
+from .common import EXIT_EMULATOR, EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, locked, say
 from .kernels import Kernel
 from .modules import Plan
 from .monitor import Monitor
@@ -60,6 +60,7 @@ class Job:
     undisturbed: bool = False           # with parallel: before other processes of the host
     unmended: bool = False              # with parallel: without the plug-in forget
     model: str = ""                     # of Bochs's CPU: it runs in Bochs
+    state: str = ""                     # "keep": begin with a kept state; "boot": stop as for one
 
 
 def _delay(job: Job) -> str:
@@ -100,9 +101,11 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
         job.memory,
         # Tells a triple fault from a reset that the guest asked for.
         "-nodefaults", "-display", "none", "-no-reboot", "-d", "cpu_reset",
-        "-chardev", f"file,id=console,path={log}", "-serial", "chardev:console",
+        "-chardev", f"file,id=console,path={log},append=on", "-serial", "chardev:console",
         "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
         *channel.qemu_args(),
+        # By it a guest stops the machine, and asks for its job.
+        "-device", "pvpanic", "-action", "panic=pause",
     ]
     if job.mok:
         args += secureboot.mok_args(job.mok, scratch, job.kernel.image, Path(image_initrd), append)
@@ -118,7 +121,7 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
     else:
         # An older QEMU's threads keep stale code after one CPU patches another's: one thread only.
         args += ["-accel", f"tcg,thread={'multi' if job.parallel else 'single'}",
-                 "-rtc", "base=2026-01-01T00:00:00"]
+                 "-rtc", "clock=vm,base=2026-01-01T00:00:00"]
     if job.parallel:
         args += parallel.plugin_args(witness, not job.unmended)
     if job.secure_boot and not job.mok:
@@ -338,81 +341,199 @@ class _Run:
 
 
 def image_of(job: Job) -> bytes:
-    """The guest's file system: from here on the run needs nothing of what was built any more."""
+    """The job as an archive: from here on the run needs nothing of what was built any more."""
     return initrd.write(job.kernel.release, job.plan, job.command, job.puts,
                         [guest for guest, _ in job.gets], job.busy)
 
 
 def run(job: Job, image: bytes) -> int:
-    """Boots with the file system `image`, runs, collects; the exit status for `vm run`.
+    """Boots, or begins with a booted guest's state, gives it the archive `image`, runs, collects;
+    the exit status for `vm run`.
 
     Raises BenchError when the run cannot even be started.
     """
     with tempfile.TemporaryDirectory(prefix="tactus-disk-") as scratch:
-        return _run(job, image, Path(scratch))
+        base = initrd.base()
+        with _Machine(job, Path(scratch)) as machine:
+            if not _waits(job, image, machine.channel):
+                machine.boot(base + image)
+            elif job.state == "boot":
+                machine.boot(base)
+                machine.wait_for_ask()
+                machine.give(image)
+            else:
+                machine.begin(_state(job, base, Path(scratch)), base)
+                machine.give(image)
+            return machine.run()
 
 
-def _run(job: Job, image: bytes, scratch: Path) -> int:
-    state = _Run(job)
-    channel = Channel(serial=job.secure_boot or bool(job.model))
-    monitor = Monitor()
-    files = {name: os.memfd_create(name) for name in ("initrd", "console", "said", "witness")}
-    try:
-        log = f"/proc/self/fd/{files['console']}"
-        if job.log:
+def _waits(job: Job, image: bytes, channel: Channel) -> bool:
+    """Is it a guest that asks for its job? Those alone whose state is worth keeping: of what many
+    runs share. A state for one run costs more than its boot."""
+    rare = job.append or not kept.shared(job.qemu) or job.memory not in ("512M", "1G")
+    other = (job.model or job.secure_boot or job.mok or job.parallel or job.schedule is not None
+             or job.smp > 1 and not job.icount)     # their turns are the host's from the start
+    return bool(job.state) and not rare and not other and len(image) <= channel.room
+
+
+def _state(job: Job, base: bytes, scratch: Path) -> kept.State:
+    """The kept state that a run begins with; booted now if nobody has yet."""
+    with _Machine(job, scratch) as machine:
+        state = machine.state(base)
+        with locked(state.lock):
+            if state.use():
+                return state
+        say(f"booting {job.kernel.release} once for all runs like this")
+    for _ in range(kept.TRIES):
+        with locked(state.lock), _Machine(job, scratch) as machine:
+            if state.use() or machine.keep(state, base):
+                return state
+    raise BenchError("the clock does not stand still while the guest does")
+
+
+class _Machine:
+    """One QEMU or Bochs, from its start to its end."""
+
+    def __init__(self, job: Job, scratch: Path) -> None:
+        self.job = job
+        self.scratch = scratch
+        self.log_file = job.log
+        self.result = _Run(job)
+        self.channel = Channel(serial=job.secure_boot or bool(job.model))
+        self.monitor = Monitor()
+        self.files = {name: os.memfd_create(name)
+                      for name in ("initrd", "console", "said", "state", "witness")}
+        self.said = f"/proc/self/fd/{self.files['said']}"
+        self.log = f"/proc/self/fd/{self.files['console']}"
+        self.witness = f"/proc/self/fd/{self.files['witness']}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> _Machine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.channel.close()
+        self.monitor.close()
+        for handle in self.files.values():
+            os.close(handle)
+
+    def _emulator(self) -> emulator.Emulator:
+        job = self.job
+        return (emulator.parallel() if job.parallel else
+                emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount))
+
+    def _words(self, log: str, archive: str) -> list[str]:
+        return _command_line(self.job, self._emulator(), self.channel, self.monitor, archive, log,
+                             self.witness, self.scratch)
+
+    def state(self, base: bytes) -> kept.State:
+        """The name of the state that this machine has when its guest asks for a job."""
+        job = self.job
+        image = job.kernel.image.read_bytes()
+        # By inheritance: numbers of open files say nothing of a boot.
+        words = [re.sub(r"/proc/self/fd/\d+|fd=\d+", "", word) for word in self._words("", "")]
+        label = f"{job.kernel.release}-{job.kernel.version}".replace("/", "_")
+        return kept.State(f"{label}-{'virtual' if job.icount else 'host'}-{job.smp}",
+                          kept.key(words, self._emulator().version, image, base))
+
+    def boot(self, archive: bytes, extra: tuple[str, ...] = (), said: bytes = b"") -> None:
+        """Starts it with an initrd; `said` is what its console had before."""
+        job = self.job
+        if self.log_file:
             # QEMU writes into it directly, so that it can be watched while the guest runs.
-            job.log.parent.mkdir(parents=True, exist_ok=True)
-            job.log.write_bytes(b"")
-            log = str(job.log.absolute())
-        said = f"/proc/self/fd/{files['said']}"
-        witness = f"/proc/self/fd/{files['witness']}"
-        if job.model:
-            words, env = bochs.command(scratch, job.model, job.smp, _mib(job.memory),
-                                       job.kernel.image, image, _append(job), log,
-                                       f"/proc/self/fd/{channel.line}", said)
+            self.log_file.parent.mkdir(parents=True, exist_ok=True)
+            self.log_file.write_bytes(said)
+            self.log = str(self.log_file.absolute())
         else:
-            with open(files["initrd"], "wb", closefd=False) as handle:
-                handle.write(image)
-            program = (emulator.parallel() if job.parallel else
-                       emulator.newer() if job.new_qemu else emulator.pick(job.smp, job.icount))
-            words = _command_line(job, program, channel, monitor,
-                                  f"/proc/self/fd/{files['initrd']}", log, witness, scratch)
-            env = os.environ | program.env
+            os.write(self.files["console"], said)
+        if job.model:
+            words, env = bochs.command(self.scratch, job.model, job.smp, _mib(job.memory),
+                                       job.kernel.image, archive, _append(job), self.log,
+                                       f"/proc/self/fd/{self.channel.line}", self.said)
+        else:
+            with open(self.files["initrd"], "wb", closefd=False) as handle:
+                handle.write(archive)
+            words = self._words(self.log, f"/proc/self/fd/{self.files['initrd']}")
+            env = os.environ | self._emulator().env
         try:
-            qemu = subprocess.Popen(
-                words, env=env, stdin=subprocess.DEVNULL,
+            self.process = subprocess.Popen(
+                [*words, *extra], env=env, stdin=subprocess.DEVNULL,
                 # What Bochs draws is no use to anybody.
-                stdout=subprocess.DEVNULL if job.model else files["said"], stderr=files["said"],
-                pass_fds=(*channel.handles, monitor.handle, files["initrd"], files["console"],
-                          files["said"], files["witness"]),
+                stdout=subprocess.DEVNULL if job.model else self.files["said"],
+                stderr=self.files["said"],
+                pass_fds=(*self.channel.handles, self.monitor.handle, *self.files.values()),
                 start_new_session=True,
                 preexec_fn=(  # noqa: PLW1509 (system calls alone)
                     _alone if job.undisturbed else _die_with_parent),
             )
         except OSError as error:
             raise BenchError(f"{words[0]}: {error.strerror}") from None
+
+    def begin(self, state: kept.State, base: bytes) -> None:
+        """Starts it with a kept state."""
+        with open(state.path, "rb") as handle:
+            os.dup2(handle.fileno(), self.files["state"])
+        os.set_inheritable(self.files["state"], True)
+        self.boot(base, ("-S", "-incoming", f"fd:{self.files['state']}"),
+                  state.console.read_bytes())
+        kept.load(self.monitor)
+
+    def wait_for_ask(self) -> None:
+        """Waits until its guest asks for the job."""
+        if not kept.wait_stop(self.monitor, self.job.timeout_s):
+            raise BenchError(f"the guest does not boot; its console ended with:\n"
+                             f"{_tail(_read(Path(self.log)))}\n{_last(_read(Path(self.said)))}")
+
+    def keep(self, state: kept.State, base: bytes) -> bool:
+        """Boots it and keeps its state; False if the clock went on while it stood still."""
+        self.log_file = None
+        self.boot(base)
+        self.wait_for_ask()
+        scratch = state.path.with_name(f".{state.path.name}.{os.getpid()}")
+        scratch.parent.mkdir(parents=True, exist_ok=True)
         try:
-            state.wait(qemu, channel, monitor, Path(log), Path(said))
-            if state.timed_out and not job.model:
-                print(monitor.where(), end="", file=sys.stderr)
+            kept.save(self.monitor, scratch)
+            console_now = Path(self.log).read_bytes()
+            self.channel.give(None)
+            self.monitor.go()               # without a job: it looks at the clock, and ends
+            assert self.process
+            self.process.wait(60)
+            if self.job.icount and self.channel.stood_ns() > kept.STOOD_NS:
+                return False
+            state.put(scratch, console_now)
         finally:
-            if qemu.poll() is None:
-                qemu.kill()
-            qemu.wait()
-            state.take(channel)
-            state.files.stop()
-            if job.nmi_hz:
-                say(f"{monitor.injected} NMIs were injected")
-            text = _with_late(_read(Path(log)), console.kmsg_text(bytes(state.kmsg)))
-            if job.log:
-                job.log.write_text(text, encoding="utf-8")
-        state.stale = parallel.stale(_read(Path(witness)))
-        return state.verdict(text, _read(Path(said)), qemu.returncode)
-    finally:
-        channel.close()
-        monitor.close()
-        for handle in files.values():
-            os.close(handle)
+            scratch.unlink(missing_ok=True)
+        return True
+
+    def give(self, image: bytes) -> None:
+        """Brings the job, and has the guest go on."""
+        self.channel.give(image)
+        self.monitor.go()
+
+    def run(self) -> int:
+        """Waits for its end; the exit status for `vm run`."""
+        assert self.process
+        try:
+            self.result.wait(self.process, self.channel, self.monitor, Path(self.log),
+                             Path(self.said))
+            if self.result.timed_out and not self.job.model:
+                print(self.monitor.where(), end="", file=sys.stderr)
+        finally:
+            if self.process.poll() is None:
+                self.process.kill()
+            self.process.wait()
+            self.result.take(self.channel)
+            self.result.files.stop()
+            if self.job.nmi_hz:
+                say(f"{self.monitor.injected} NMIs were injected")
+            text = _with_late(_read(Path(self.log)), console.kmsg_text(bytes(self.result.kmsg)))
+            if self.job.log:
+                self.job.log.write_text(text, encoding="utf-8")
+        self.result.stale = parallel.stale(_read(Path(self.witness)))
+        return self.result.verdict(text, _read(Path(self.said)), self.process.returncode)
 
 
 def _with_late(printed: str, kept: str) -> str:

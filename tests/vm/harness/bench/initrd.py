@@ -159,9 +159,9 @@ def add_modules(cpio: Cpio, release: str, plan: Plan) -> None:
         cpio.file(f"{base}/{empty}", b"")
 
 
-def write(release: str, plan: Plan, command: str, puts: list[str], gets: list[str],
-          busy: bool) -> bytes:
-    """The whole archive for one run."""
+def base() -> bytes:
+    """The archive that all guests of a checkout have: PID 1, busybox, folders. It says nothing of a
+    job, so one boot with it serves many (kept.py)."""
     if not BUSYBOX.is_file():
         raise BenchError("/bin/busybox is missing: install busybox-static")
     cpio = Cpio()
@@ -176,13 +176,20 @@ def write(release: str, plan: Plan, command: str, puts: list[str], gets: list[st
     cpio.file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
     cpio.file("etc/group", b"root:x:0:\n")
     cpio.file("etc/hosts", b"127.0.0.1 localhost\n")
-    add_modules(cpio, release, plan)
-    for spec in puts:
-        put(cpio, spec)
     for applet in output_of([str(BUSYBOX), "--list"], "busybox").split():
         cpio.link(f"bin/{applet}", "busybox")
     for name in ("insmod", "rmmod", "modprobe", "depmod", "lsmod"):
         cpio.link(f"sbin/{name}", "../bin/busybox")
+    return cpio.bytes()
+
+
+def write(release: str, plan: Plan, command: str, puts: list[str], gets: list[str],
+          busy: bool) -> bytes:
+    """The archive of one run, to be unpacked over the base's."""
+    cpio = Cpio()
+    add_modules(cpio, release, plan)
+    for spec in puts:
+        put(cpio, spec)
     job = [f"load /lib/modules/{release}/{plan.origin[name]}/{name}.ko {' '.join(params)}".rstrip()
            for name, params in plan.load]
     job += ["busy"] * busy

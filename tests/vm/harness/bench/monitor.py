@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""QEMU's machine protocol (QMP), as far as a run needs it: NMIs from outside, and a look at a guest
-that hangs."""
+"""QEMU's machine protocol (QMP), as far as a run needs it: NMIs from outside, a look at a guest
+that hangs, and a state that is kept."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import re
+import select
 import socket
 import time
+from typing import Any
+
+from .common import BenchError
 
 ANSWER_S = 10.0
 BURST = 50      # at most so many at once, after the host has kept us waiting
@@ -22,6 +26,7 @@ class Monitor:
         self._ours.setblocking(False)
         self._greeted = False
         self._due: float | None = None
+        self._heard = b""
         self.injected = 0
 
     @property
@@ -79,6 +84,50 @@ class Monitor:
                         return text
             time.sleep(0.02)
         return ""
+
+    def _next(self, until: float) -> dict[str, Any] | None:
+        """The next thing that QEMU says: an answer or an event. None: nothing by then, or it is
+        gone."""
+        while b"\n" not in self._heard:
+            if not select.select([self._ours], [], [], max(0.0, until - time.monotonic()))[0]:
+                return None
+            more = self._ours.recv(65536)
+            if not more:
+                return None
+            self._heard += more
+        line, _, self._heard = self._heard.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def greet(self) -> None:
+        """Begins to talk to QEMU, which sends events from then on."""
+        if not self._greeted:
+            self._greeted = True
+            self.do("qmp_capabilities")
+
+    def event(self, name: str, within_s: float) -> bool:
+        """Waits for an event; False if it does not come, or QEMU ends."""
+        until = time.monotonic() + within_s
+        while said := self._next(until):
+            if said.get("event") == name:
+                return True
+        return False
+
+    def go(self) -> None:
+        """Has a machine go on. It may end before it could answer."""
+        self._tell("cont")
+
+    def do(self, command: str, within_s: float = 300.0, **arguments: object) -> Any:
+        """Carries out a command and waits for its answer. Raises BenchError when it is refused."""
+        self.greet()
+        self._tell(command, **arguments)
+        until = time.monotonic() + within_s
+        while said := self._next(until):
+            if "error" in said:
+                raise BenchError(f"QEMU refuses {command}: {said['error'].get('desc')}")
+            if "return" in said:
+                return said["return"]
+        raise BenchError(f"QEMU does not answer {command}")
 
     def where(self) -> str:
         """Where each CPU is, a line each: for a guest that hangs."""

@@ -14,6 +14,10 @@
  * A kernel that Secure Boot has locked down lets nobody map a device. There the same bytes go over
  * the second serial line, which costs time and interrupts.
  *
+ * A boot may serve many jobs (bench/kept.py): then there is none in the file system that the kernel
+ * has unpacked. PID 1 has the machine stop, by the port that tells of a panic, and the host puts an
+ * archive with the job into the channel before it goes on.
+ *
  * Invariants of the channel: only the guest writes `head`, only the host writes `tail`; both
  * count bytes and never wrap; a byte is stored before the head that covers it is.
  */
@@ -47,10 +51,13 @@
 #include "../mark.h"
 
 #define EXIT_PORT	0xf4		/* isa-debug-exit */
+#define PANIC_PORT	0x505		/* pvpanic: in virtual time the machine stops behind this instruction */
 #define SERIAL		"/dev/ttyS1"
 #define IVSHMEM_ID	"0x1af4 0x1110"
 #define MAGIC		0x3168636e65427654ULL	/* "TvBench1" */
 #define RING_OFFSET	4096
+
+#define NO_JOB		UINT64_MAX
 
 enum record {			/* keep in step with bench/channel.py */
 	REC_STDOUT = 1,
@@ -69,6 +76,9 @@ struct channel {
 	uint64_t head;
 	char pad[48];
 	uint64_t tail;
+	char pad2[56];
+	uint64_t job_bytes;		/* of the archive that lies in the ring: the host's */
+	uint64_t stood;			/* how far the TSC went while the guest waited for it */
 };
 
 static struct channel *channel;
@@ -314,6 +324,89 @@ static void channel_open(void)
 		setup_failed("no channel to the host (PCI device ivshmem or second serial line) found");
 }
 
+static uint64_t tsc(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* One of the eight digits' numbers in the header of a newc archive's entry. */
+static uint32_t hex(const char *header, int field)
+{
+	char digits[9] = "";
+
+	memcpy(digits, header + 6 + 8 * field, 8);
+	return strtoul(digits, NULL, 16);
+}
+
+/* A newc archive, as initrd.py writes them, over what is there: what the kernel does with an initrd. */
+static void unpack(const char *at, const char *end)
+{
+	enum { MODE = 1, BYTES = 6, NAME_BYTES = 11, HEADER = 110 };
+	static char target[4096];
+
+	if (chdir("/"))
+		setup_failed("/: %s", strerror(errno));
+	while (end - at >= HEADER && !memcmp(at, "070701", 6)) {
+		uint32_t mode = hex(at, MODE), bytes = hex(at, BYTES);
+		const char *name = at + HEADER;
+		const char *data = at + ((HEADER + hex(at, NAME_BYTES) + 3) & ~3u);
+		int fd = -1, bad;
+
+		if (!strcmp(name, "TRAILER!!!"))
+			return;
+		if (S_ISDIR(mode)) {
+			bad = mkdir(name, mode & 07777) && errno != EEXIST;
+		} else if (S_ISLNK(mode)) {
+			snprintf(target, sizeof(target), "%.*s", (int)bytes, data);
+			bad = symlink(target, name) && errno != EEXIST;
+		} else {
+			unlink(name);
+			fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 07777);
+			bad = fd < 0 || write(fd, data, bytes) != (ssize_t)bytes;
+		}
+		if (bad)
+			setup_failed("unpacking %s: %s", name, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		at = data + ((bytes + 3) & ~3u);
+	}
+	setup_failed("the job's archive has no end");
+}
+
+/*
+ * Stops the machine and takes the job that the host has brought meanwhile; the state in between is
+ * what kept.py keeps. Without a job it was but to see whether the clock stood as well.
+ */
+static void take_job(void)
+{
+	uint64_t stopped;
+	char *archive;
+
+	if (!channel || iopl(3))
+		setup_failed("there is no job, and no way to wait for one");
+	/* The first time takes longer: the page may have to be found. */
+	channel->stood = tsc() - tsc();
+	stopped = tsc();
+	__asm__ volatile("outb %b0, %w1" : : "a"(1), "Nd"(PANIC_PORT) : "memory");
+	channel->stood = tsc() - stopped;
+	/* In virtual time it is there now; in the host's, some instructions may run before the stop. */
+	while (!__atomic_load_n(&channel->job_bytes, __ATOMIC_ACQUIRE))
+		__builtin_ia32_pause();
+	if (channel->job_bytes == NO_JOB)
+		finish();
+	iopl(0);
+	/* What it unpacks may tell of trouble by the ring. */
+	archive = malloc(channel->job_bytes);
+	memcpy(archive, ring, channel->job_bytes);
+	unpack(archive, archive + channel->job_bytes);
+	free(archive);
+	if (chdir("/root"))
+		setup_failed("/root: %s", strerror(errno));
+}
+
 static void loopback_up(void)
 {
 	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -494,6 +587,8 @@ int main(void)
 	setenv("LANG", "C.UTF-8", 1);
 	if (chdir("/root"))
 		setup_failed("/root: %s", strerror(errno));
+	if (access("/bench/job", F_OK))
+		take_job();
 	job = read_file("/bench/job", NULL);
 	command = read_file("/bench/command", NULL);
 	for (line = job; line && *line; line = next) {

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Keeps the state of a booted guest, so that one boot serves many runs.
+
+A stock kernel's boot is the same for every run with the same machine and arguments. It ends where
+PID 1 asks for its job. There the machine stands still, its state goes into a file, and a run begins
+with that state instead of a boot: nothing of this tree was loaded yet. A boot costs some 2 to 8 s
+of CPU time, a start from its state a tenth.
+
+In virtual time a run from a state equals one from a boot in every counter, but for the random
+numbers of the CPU: QEMU begins them anew with each process.
+
+The file's name is made of all that a boot depends on. With another QEMU, kernel, PID 1 or argument
+there is another file; one that nobody asked for within an hour goes when another comes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .common import BenchError, cache_dir
+from .monitor import Monitor
+
+KEEP_S = 3600.0
+# More arguments of QEMU that many runs share: devices without a file of the host's behind them. The
+# CPU is the one that test_kept.py compares a boot and a state on.
+SHARED = re.compile(r"(-device edu|-chardev null,id=\w+|-device isa-serial,[\w=,]+|"
+                    r"-cpu max,-rdrand,-rdseed| )*")
+# In virtual time the clock stands still to the instruction: 7 ns go by between two looks (init.c).
+# On a busy host, QEMU's main loop may move it on before it has heard of the stop.
+STOOD_NS = 100
+TRIES = 5
+
+
+@dataclass(frozen=True)
+class State:
+    """One kept state: the machine's, and what its kernel had printed by then."""
+
+    label: str
+    key: str
+
+    @property
+    def path(self) -> Path:
+        """The machine's state."""
+        folder = Path(os.environ.get("TACTUS_BOOTED") or cache_dir() / "booted")
+        return folder / f"{self.label}-{self.key}"
+
+    @property
+    def console(self) -> Path:
+        """The console up to there."""
+        return self.path.with_name(f"{self.path.name}.console")
+
+    @property
+    def lock(self) -> Path:
+        """Who boots holds it."""
+        return self.path.with_name(f".{self.label}.lock")
+
+    def use(self) -> bool:
+        """True if it is there; it counts as used now."""
+        if not self.path.is_file():
+            return False
+        os.utime(self.path)
+        return True
+
+    def put(self, scratch: Path, console: bytes) -> None:
+        """Puts a state that was written to `scratch` in its place, and old ones away."""
+        for old in self.path.parent.glob(f"{self.label}-*"):
+            if old.suffix != ".console" and time.time() - old.stat().st_mtime > KEEP_S:
+                old.unlink()
+                old.with_name(f"{old.name}.console").unlink(missing_ok=True)
+        self.console.write_bytes(console)
+        scratch.rename(self.path)
+
+
+def shared(qemu: str) -> bool:
+    """Are these arguments for QEMU none, or such as many runs have?"""
+    return SHARED.fullmatch(qemu) is not None
+
+
+def key(words: list[str], version: tuple[int, int], *contents: bytes) -> str:
+    """A name for all that a boot depends on: QEMU's command line and version, kernel, archive."""
+    digest = hashlib.sha256(repr((words, version)).encode())
+    for content in contents:
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()[:16]
+
+
+def wait_stop(monitor: Monitor, within_s: float) -> bool:
+    """Waits until the guest's PID 1 asks for its job; False if it does not."""
+    monitor.greet()
+    return monitor.event("STOP", within_s)
+
+
+def save(monitor: Monitor, into: Path) -> None:
+    """Writes the state of a machine that stands still."""
+    monitor.do("migrate-set-parameters", **{"max-bandwidth": 1 << 40})
+    monitor.do("migrate", uri=f"exec:cat > '{into}'")
+    while (status := monitor.do("query-migrate").get("status")) != "completed":
+        if status in ("failed", "cancelled"):
+            raise BenchError("QEMU cannot write a booted guest's state")
+        time.sleep(0.02)
+
+
+def load(monitor: Monitor) -> None:
+    """Waits until a machine has the state that it was started with."""
+    while monitor.do("query-status").get("status") == "inmigrate":
+        time.sleep(0.01)
