@@ -143,7 +143,7 @@ def objdump(path: Path, *options: str) -> str:
     except FileNotFoundError as problem:
         raise ToolError("objdump is needed: apt install binutils") from problem
     if done.returncode:
-        raise ToolError(f"{path} is not a kernel module: {done.stderr.strip().splitlines()[-1]}")
+        raise ToolError(f"{path} cannot be read: {done.stderr.strip().splitlines()[-1]}")
     return done.stdout
 
 
