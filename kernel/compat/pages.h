@@ -7,14 +7,6 @@
 #include <linux/pgtable.h>
 #include <linux/version.h>
 
-/* 6.5: one argument less */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-#define compat_pin_user_pages(from, count, flags, pages) \
-	pin_user_pages(from, count, flags, pages, NULL)
-#else
-#define compat_pin_user_pages pin_user_pages
-#endif
-
 /* 6.7: it may be of a shadow stack, which depends on the area; ours is not */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 #define compat_pte_mkwrite(pte, vma) pte_mkwrite(pte)

@@ -8,6 +8,7 @@
  * nobody does.
  */
 #include <linux/capability.h>
+#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/pgtable.h>
@@ -18,8 +19,8 @@
 #include "user.h"
 
 #define USER_ENTRIES 256	/* of the top table; the rest is the kernel's */
-#define BATCH 256
-#define LEAF_BYTES (512 * PAGE_SIZE)	/* that one of the lowest tables has */
+#define LEAF_PAGES 512		/* of one of the lowest tables */
+#define LEAF_BYTES (LEAF_PAGES * PAGE_SIZE)
 
 /* ---- changes of the memory meanwhile ---- */
 
@@ -47,10 +48,10 @@ void changes_end(struct changes *c)
 }
 
 /*
- * What is pinned of [@from, @to) from here on is what the process sees, unless there is a hit.
- * Those who change memory do not wait for who fills: it has their locks for reading only.
+ * What is looked up and pinned from here on is what the process sees, unless there is a hit. Those
+ * who change memory do not wait for who fills.
  */
-static void watch(struct changes *c, unsigned long from, unsigned long to)
+static void watch(struct changes *c)
 {
 	bool open;
 
@@ -58,11 +59,30 @@ static void watch(struct changes *c, unsigned long from, unsigned long to)
 		wait_event(c->none, !READ_ONCE(c->open));
 		spin_lock(&c->lock);
 		open = c->open;
-		c->from = from;
-		c->to = to;
+		c->from = 0;
+		c->to = ULONG_MAX;
 		c->hit = false;
 		spin_unlock(&c->lock);
 	} while (open);
+}
+
+/* From here on only changes of [@from, @to) matter. */
+static void watch_only(struct changes *c, unsigned long from, unsigned long to)
+{
+	spin_lock(&c->lock);
+	c->from = from;
+	c->to = to;
+	spin_unlock(&c->lock);
+}
+
+static bool is_hit(struct changes *c)
+{
+	bool hit;
+
+	spin_lock(&c->lock);
+	hit = c->hit;
+	spin_unlock(&c->lock);
+	return hit;
 }
 
 /* ---- the tables ---- */
@@ -97,36 +117,37 @@ static u64 *new_table(struct shadow *s)
 	return page_address(page);
 }
 
-/* The lowest table on the way to @addr; NULL: there is none. */
-static u64 *leaf_of(const struct shadow *s, unsigned long addr)
+/* Is it a page of 2 MiB's, of a table at @level? The lowest tables have no such bit. */
+static bool is_huge(u64 entry, int level)
 {
-	u64 *table = s->pgd;
+	return level && entry & _PAGE_PSE;
+}
 
-	for (int level = levels() - 1; level > 0; level--) {
-		u64 entry = READ_ONCE(table[addr >> shift_of(level) & 511]);
+/*
+ * The entry for @addr where the way down ends, and the level of its table: a page's, of either
+ * size, or an empty one.
+ */
+static __always_inline const u64 *find(const struct shadow *s, unsigned long addr, int *level)
+{
+	const u64 *table = s->pgd;
 
-		if (!entry)
-			return NULL;
+	for (*level = levels() - 1;; --*level) {
+		const u64 *at = &table[addr >> shift_of(*level) & 511];
+		u64 entry = READ_ONCE(*at);
+
+		if (!entry || !*level || is_huge(entry, *level))
+			return at;
 		table = below(entry);
 	}
-	return table;
 }
 
-/* The entry of @addr's page; NULL: there is no table with it. */
-static u64 *find(const struct shadow *s, unsigned long addr)
-{
-	u64 *leaf = leaf_of(s, addr);
-
-	return leaf ? &leaf[addr >> PAGE_SHIFT & 511] : NULL;
-}
-
-/* Likewise, with tables made where there are none; NULL: no memory. */
-static u64 *make(struct shadow *s, unsigned long addr)
+/* @addr's entry in the table at @level, with tables made where there are none; NULL: no memory. */
+static u64 *make(struct shadow *s, unsigned long addr, int level)
 {
 	u64 *table = s->pgd;
 
-	for (int level = levels() - 1; level > 0; level--) {
-		u64 *entry = &table[addr >> shift_of(level) & 511];
+	for (int at = levels() - 1; at > level; at--) {
+		u64 *entry = &table[addr >> shift_of(at) & 511];
 
 		if (!*entry) {
 			u64 *fresh = new_table(s);
@@ -140,19 +161,20 @@ static u64 *make(struct shadow *s, unsigned long addr)
 		}
 		table = below(*entry);
 	}
-	return &table[addr >> PAGE_SHIFT & 511];
+	return &table[addr >> shift_of(level) & 511];
 }
 
 void *shadow_at(const struct shadow *s, unsigned long addr, bool write)
 {
-	u64 *pte, need = _PAGE_PRESENT | _PAGE_USER | (write ? _PAGE_RW : 0);
+	u64 entry, need = _PAGE_PRESENT | _PAGE_USER | (write ? _PAGE_RW : 0);
+	int level;
 
 	if (addr >= TASK_SIZE_MAX)
 		return NULL;
-	pte = find(s, addr);
-	if (!pte || (*pte & need) != need)
+	entry = *find(s, addr, &level);
+	if ((entry & need) != need)
 		return NULL;
-	return (void *)below(*pte) + offset_in_page(addr);
+	return (void *)below(entry) + (addr & (BIT(shift_of(level)) - 1));
 }
 
 bool shadow_touches(const struct shadow *s, unsigned long from, unsigned long to)
@@ -161,16 +183,9 @@ bool shadow_touches(const struct shadow *s, unsigned long from, unsigned long to
 
 	to = min(to, TASK_SIZE_MAX);
 	while (at < to) {
-		u64 *table = s->pgd, entry;
-		int level = levels() - 1;
+		int level;
 
-		for (;; level--) {
-			entry = READ_ONCE(table[at >> shift_of(level) & 511]);
-			if (!entry || !level)
-				break;
-			table = below(entry);
-		}
-		if (entry)
+		if (*find(s, at, &level))
 			return true;
 		at = ((at >> shift_of(level)) + 1) << shift_of(level);
 	}
@@ -219,41 +234,97 @@ static int charge(struct shadow *s, long pages)
 	return -EAGAIN;
 }
 
-static pte_t pte_of(struct vm_area_struct *vma, struct page *page)
-{
-	pte_t pte = pte_mkyoung(mk_pte(page, vma->vm_page_prot));
+/*
+ * struct area - of the process's memory, as it was when it was looked up
+ * @start: address of its first page
+ * @end: behind its last one
+ * @entry: of the tables, without a page's address
+ */
+struct area {
+	unsigned long start, end;
+	u64 entry;
+};
 
-	return vma->vm_flags & VM_WRITE ? pte_mkdirty(compat_pte_mkwrite(pte, vma)) : pte;
+static u64 entry_for(struct vm_area_struct *vma)
+{
+	pte_t pte = pte_mkyoung(pfn_pte(0, vma->vm_page_prot));
+
+	return pte_val(vma->vm_flags & VM_WRITE ? pte_mkdirty(compat_pte_mkwrite(pte, vma)) : pte);
 }
 
-/* Tables for @count pages from @at on: not more than there are in one of them. */
-static int make_tables(struct shadow *s, unsigned long at, long count)
+/* The first one that ends beyond @at, but for devices, and what nobody can read. */
+static bool find_area(struct mm_struct *mm, unsigned long at, struct area *area)
 {
-	return make(s, at) && make(s, at + (count - 1) * PAGE_SIZE) ? 0 : -ENOMEM;
+	struct vm_area_struct *vma;
+
+	mmap_read_lock(mm);
+	for (;;) {
+		vma = find_vma(mm, at);
+		if (!vma || (!(vma->vm_flags & (VM_IO | VM_PFNMAP)) &&
+			     vma->vm_flags & (VM_READ | VM_EXEC)))
+			break;
+		at = vma->vm_end;
+	}
+	if (vma)
+		*area = (struct area) {
+			.start = vma->vm_start, .end = vma->vm_end, .entry = entry_for(vma),
+		};
+	mmap_read_unlock(mm);
+	return vma;
+}
+
+/* Are these pages one of 2 MiB, and can the tables have it so? */
+static bool fits_huge(u64 entry, struct page **pages, long count)
+{
+	unsigned long pfn = page_to_pfn(pages[0]);
+
+	/* In a page's entry the bit of its size is one of the cache's. */
+	if (count < LEAF_PAGES || pfn % LEAF_PAGES || entry & _PAGE_CACHE_MASK)
+		return false;
+	for (long i = 1; i < count; i++)
+		if (page_to_pfn(pages[i]) != pfn + i)
+			return false;
+	return true;
+}
+
+static u64 at_page(u64 entry, struct page *page)
+{
+	return entry | page_to_phys(page);
 }
 
 /*
- * Pages behind one another, from @at on, that have been pinned since watch(): all of them, or none
- * if some are what the process saw, not what it sees: @again says so. Then they are unpinned.
+ * Pages behind one another, from @at on, of one lowest table, that have been pinned since watch():
+ * all of them, or none if some are what the process saw, not what it sees: @again says so. Then
+ * they are unpinned.
  */
-static int enter_pages(struct shadow *s, struct vm_area_struct *vma, unsigned long at,
-		       struct page **pages, long count, bool *again)
+static int enter_pages(struct shadow *s, u64 entry, unsigned long at, struct page **pages,
+		       long count, bool *again)
 {
-	u64 *entry = NULL;
+	bool huge = fits_huge(entry, pages, count);
 	int err = charge(s, count);
+	u64 *to;
 
 	if (err)
 		goto err_unpin;
-	err = make_tables(s, at, count);
-	if (err)
+	to = make(s, at, huge);
+	err = -ENOMEM;
+	/* A table that is there stays. */
+	if (to && huge && *to) {
+		huge = false;
+		to = make(s, at, huge);
+	}
+	if (!to)
 		goto err_charge;
+	err = 0;
 	spin_lock(&s->changes->lock);
 	*again = s->changes->hit;
-	for (long i = 0; i < count && !*again; i++, at += PAGE_SIZE) {
-		/* A table's first entry, or the next one of the same table. */
-		entry = entry && at & (LEAF_BYTES - 1) ? entry + 1 : find(s, at);
-		WRITE_ONCE(*entry, pte_val(pte_of(vma, pages[i])));
-		s->pages++;
+	if (!*again) {
+		if (huge)
+			WRITE_ONCE(*to, at_page(entry, pages[0]) | _PAGE_PSE);
+		for (long i = 0; i < count && !huge; i++)
+			WRITE_ONCE(to[i], at_page(entry, pages[i]));
+		s->pages += count;
+		s->huge_pages += huge;
 	}
 	spin_unlock(&s->changes->lock);
 	if (!*again)
@@ -275,73 +346,64 @@ static unsigned long run_of(const struct shadow *s, unsigned long at, unsigned l
 
 	while (at < end) {
 		unsigned long stop = min(end, (at | (LEAF_BYTES - 1)) + 1);
-		const u64 *leaf = leaf_of(s, at);
+		int level;
+		const u64 *entry = find(s, at, &level);
 
-		if (!leaf && there)
-			break;
-		if (!leaf)
+		/* One of a higher table is for all up to there. */
+		if (level && !!*entry == there)
 			at = stop;
-		for (; at < stop; at += PAGE_SIZE)
-			if (!!leaf[at >> PAGE_SHIFT & 511] != there)
-				return (at - from) >> PAGE_SHIFT;
+		for (; at < stop && !!*entry == there; at += PAGE_SIZE)
+			entry++;
+		if (at < stop)
+			break;
 	}
 	return (at - from) >> PAGE_SHIFT;
 }
 
-static int fill_area(struct shadow *s, struct vm_area_struct *vma, struct page **pages)
+/* What is not there of @area from *@at on, of one lowest table; *@at is where to go on. */
+static int fill_some(struct shadow *s, const struct area *area, unsigned long *at,
+		     struct page **pages)
 {
-	unsigned int flags = FOLL_LONGTERM | (vma->vm_flags & VM_WRITE ? FOLL_WRITE : 0);
-	unsigned long at = vma->vm_start, end = vma->vm_end;
+	unsigned int flags = FOLL_LONGTERM | (area->entry & _PAGE_RW ? FOLL_WRITE : 0);
+	unsigned long want = run_of(s, *at, min(area->end, (*at | (LEAF_BYTES - 1)) + 1), false);
+	bool again = false;
+	long count;
 	int err = 0;
 
-	for (;;) {
-		bool again = false;
-		unsigned long want;
-		long count;
-
-		at += run_of(s, at, end, true) << PAGE_SHIFT;
-		if (err || at >= end)
-			return err;
-		if (signal_pending(current))
-			return -EINTR;
-		cond_resched();
-		want = run_of(s, at, min(end, at + BATCH * PAGE_SIZE), false);
-		watch(s->changes, at, at + (want << PAGE_SHIFT));
-		count = compat_pin_user_pages(at, want, flags, pages);
-		/* Beyond a file's end, for instance: RT code finds none either. */
-		if (count <= 0) {
-			at += PAGE_SIZE;
-			continue;
-		}
+	watch_only(s->changes, *at, *at + (want << PAGE_SHIFT));
+	count = pin_user_pages_fast(*at, want, flags, pages);
+	if (count > 0)
 		/* Pinning changes memory, too: it makes the copies that fork() left for later. */
-		err = enter_pages(s, vma, at, pages, count, &again);
-		at += again ? 0 : count << PAGE_SHIFT;
-	}
+		err = enter_pages(s, area->entry, *at, pages, count, &again);
+	else
+		/* Beyond a file's end, for instance: RT code finds none either. */
+		again = is_hit(s->changes);
+	if (!again)
+		*at += max(count, 1) << PAGE_SHIFT;
+	return err;
 }
 
 int shadow_fill(struct shadow *s)
 {
-	struct page **pages = kmalloc_array(BATCH, sizeof(*pages), GFP_KERNEL);
-	struct vm_area_struct *vma;
+	struct page **pages = kmalloc_array(LEAF_PAGES, sizeof(*pages), GFP_KERNEL);
+	unsigned long at = 0;
+	struct area area;
 	int err = 0;
 
 	if (!pages)
 		return -ENOMEM;
-	mmap_read_lock(s->mm);
-	{
-		VMA_ITERATOR(vmi, s->mm, 0);
-
-		for_each_vma(vmi, vma) {
-			/* Devices, and what nobody can read. */
-			if (vma->vm_flags & (VM_IO | VM_PFNMAP) ||
-			    !(vma->vm_flags & (VM_READ | VM_EXEC)))
-				continue;
-			err = fill_area(s, vma, pages);
-			if (err)
-				break;
-		}
+	while (!err) {
+		/* Pinning takes no lock where the page is there, and its own where it is not. */
+		watch(s->changes);
+		if (!find_area(s->mm, at, &area))
+			break;
+		at = max(at, area.start);
+		at += run_of(s, at, area.end, true) << PAGE_SHIFT;
+		if (at >= area.end)
+			continue;
+		cond_resched();
+		err = signal_pending(current) ? -EINTR : fill_some(s, &area, &at, pages);
 	}
-	mmap_read_unlock(s->mm);
 	kfree(pages);
 	return err;
 }
@@ -349,17 +411,17 @@ int shadow_fill(struct shadow *s)
 static void unpin_below(struct shadow *s, u64 *table, int level, int entries)
 {
 	for (int i = 0; i < entries; i++) {
-		struct page *page;
+		unsigned long pages = is_huge(table[i], level) ? LEAF_PAGES : 1;
 
 		if (!table[i])
 			continue;
-		if (level) {
+		if (level && pages == 1) {
 			unpin_below(s, below(table[i]), level - 1, 512);
 			continue;
 		}
-		page = pfn_to_page((table[i] & PTE_PFN_MASK) >> PAGE_SHIFT);
-		unpin_user_pages_dirty_lock(&page, 1, table[i] & _PAGE_RW);
-		atomic64_dec(&s->mm->pinned_vm);
+		unpin_user_page_range_dirty_lock(pfn_to_page((table[i] & PTE_PFN_MASK) >> PAGE_SHIFT),
+						 pages, table[i] & _PAGE_RW);
+		atomic64_sub(pages, &s->mm->pinned_vm);
 		cond_resched();
 	}
 }

@@ -308,6 +308,7 @@ long thread_run(struct thread *t, struct rt_enter __user *at, const char **why)
 		goto err_shadow;
 	t->view = (struct view) {};
 	t->stat.pages = t->shadow->pages;
+	t->stat.huge_pages = t->shadow->huge_pages;
 	t->regs = *regs;
 	t->regs.ax = sizeof(struct rt_enter);
 	t->regs.orig_ax = -1;

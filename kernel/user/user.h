@@ -60,7 +60,7 @@ void changes_end(struct changes *c);
  * @changes: of that
  * @pgd: the page tables' top
  * @tables: all others, linked by their pages
- * @pages: how many pages are in it
+ * @pages: how many pages are in it; @huge_pages of 2 MiB, each of which counts as 512
  * @stale: the process's memory is not what it was
  */
 struct shadow {
@@ -69,7 +69,7 @@ struct shadow {
 	struct changes *changes;
 	u64 *pgd;
 	struct list_head tables;
-	unsigned long pages;
+	unsigned long pages, huge_pages;
 	bool stale;
 };
 

@@ -167,9 +167,13 @@ EDITS: dict[str, dict[str, str]] = {
     "tasks_stay": {"\trt_task_delete(&t->task);\n\tshare_give(t);\n": "\tshare_give(t);\n"},
     # RT calls reach the kernel's memory by addresses that are not the program's.
     "calls_reach_kernel": {
-        "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn NULL;\n\tpte = find(s, addr);\n":
-        "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn (void *)addr;\n\tpte = find(s, addr);\n",
+        "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn NULL;\n\tentry = *find(":
+        "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn (void *)addr;\n\tentry = *find(",
     },
+    # RT calls take a page of 2 MiB for its first 4 KiB; pages that only begin as one are one.
+    "huge_offset": {"(addr & (BIT(shift_of(level)) - 1))": "offset_in_page(addr)"},
+    "huge_at_once": {"\tfor (long i = 1; i < count; i++)\n\t\tif (page_to_pfn(pages[i])":
+                     "\tfor (long i = 1; i < 2; i++)\n\t\tif (page_to_pfn(pages[i])"},
     # Pages stay in RT mode's tables when the process's memory is other memory.
     "shadow_stays": {
         "\t\tp->shadow->stale = true;\n": "",

@@ -205,6 +205,11 @@ def _gate(figures: Figures) -> list[list[str]]:
               for one in figures)]
 
 
+def _promotion(figures: Figures) -> list[list[str]]:
+    return [["The first promotion", "Instructions"],
+            *([one["name"], f"{one['count']:,}"] for one in figures)]
+
+
 def _user(figures: Figures) -> list[list[str]]:
     rows = [["", "Instructions", "Goal"]]
     for one in figures:
@@ -405,6 +410,7 @@ TABLES: dict[str, Table] = {
     "fifo": Table(_fifo, ["fifo"]),
     "costs": Table(_costs, ["costs"]),
     "user": Table(_user, ["user"]),
+    "promotion": Table(_promotion, ["promotion"]),
     "gate": Table(_gate, ["gate"]),
     "skins": Table(_skins, ["skins"]),
     "backup": Table(_backup, ["backup"]),

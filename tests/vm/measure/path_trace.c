@@ -2,7 +2,7 @@
 /*
  * A plug-in for QEMU: writes down the instructions before and after each of some marks.
  *
- *	qemu-system-x86_64 -icount shift=0 -plugin path_trace.so,out=OUT ...
+ *	qemu-system-x86_64 -icount shift=0 -plugin path_trace.so,out=OUT[,before=N] ...
  *
  * The guest marks a place by a nop that nobody else executes, a "nopl" with one of two displacements
  * (tests/vm/measure/modules/path_mark.h): START has the plug-in look at every instruction from then on,
@@ -17,7 +17,7 @@
 
 #include "qemu_plugin.h"
 
-#define BEFORE	8192	/* records; a power of two */
+#define BEFORE	8192	/* records, if it is not said */
 #define AFTER	4096
 #define START	0x54435430
 #define HERE	0x54435431
@@ -28,7 +28,8 @@ struct record {
 	uint32_t length;
 };
 
-static struct record ring[BEFORE];
+static struct record *ring;
+static uint64_t before = BEFORE;
 static uint64_t written;	/* records that went through the ring */
 static uint64_t flushed;	/* of these, in the file */
 static uint64_t until;		/* flush up to here */
@@ -38,12 +39,12 @@ static plugin_id self;
 static void flush(uint64_t to)
 {
 	for (; flushed < to; flushed++)
-		fwrite(&ring[flushed % BEFORE], sizeof(ring[0]), 1, file);
+		fwrite(&ring[flushed % before], sizeof(ring[0]), 1, file);
 }
 
 static void put(uint64_t address, uint32_t what, uint32_t length)
 {
-	ring[written++ % BEFORE] = (struct record){ address, what, length };
+	ring[written++ % before] = (struct record){ address, what, length };
 	if (written <= until)
 		flush(written);
 }
@@ -69,8 +70,8 @@ static void here(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	put((uint64_t)data, 3, 7);
-	if (written > BEFORE && flushed < written - BEFORE)
-		flushed = written - BEFORE;
+	if (written > before && flushed < written - before)
+		flushed = written - before;
 	flush(written);
 	until = written + AFTER;
 }
@@ -151,12 +152,15 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
 {
 	(void)info;
 	self = id;
-	if (argc != 1 || strncmp(argv[0], "out=", 4)) {
+	if (argc == 2 && !strncmp(argv[1], "before=", 7))
+		before = strtoull(argv[1] + 7, NULL, 10);
+	if (argc < 1 || argc > 2 || strncmp(argv[0], "out=", 4) || !before) {
 		fprintf(stderr, "path_trace: out=OUT is missing\n");
 		return 1;
 	}
+	ring = calloc(before, sizeof(*ring));
 	file = fopen(argv[0] + 4, "wb");
-	if (!file) {
+	if (!ring || !file) {
 		perror(argv[0] + 4);
 		return 1;
 	}

@@ -103,6 +103,22 @@ static double cost_promotion_again(void)
 	return promotion();
 }
 
+/* With a mark for the emulator's plug-in at its end. Returns how many pages there are. */
+static double marked_promotion(void)
+{
+	struct rt_stat stat;
+
+	if (rt_init() || !memset(mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, PAGES * 4096))
+		errx(1, "no /dev/rt");
+	PATH_START();
+	enter(&usual);
+	PATH_HERE();
+	if (rt_leave() || rt_stat(&stat))
+		errx(1, "it was demoted");
+	return stat.pages;
+}
+
 /* A system call in RT mode, less the same in Linux. */
 static double cost_demotion(void)
 {
@@ -286,6 +302,7 @@ static const struct {
 	double (*measure)(void);
 } costs[] = {
 	{ "syscall", cost_syscall }, { "promotion", cost_promotion },
+	{ "marked-promotion", marked_promotion },
 	{ "promotion-again", cost_promotion_again }, { "demotion", cost_demotion },
 	{ "round", cost_round }, { "now", cost_now }, { "sleep-past", cost_sleep }, { "wait", cost_wait },
 	{ "put", cost_put }, { "sem", cost_sem }, { "mtx", cost_mtx },

@@ -228,7 +228,8 @@ def test_a_mutant_is_seen(vm, tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(("name", "seen"), [
     ("kernel_in_ring3", ["kernel_memory"]), ("calls_reach_kernel", ["fifo"]),
     ("shadow_stays", ["dontneed", "mapped_over"]), ("late_recall", ["thrown_away"]),
-    ("view_stays", ["fifo_pages"]), ("view_written", ["fifo_pages"])])
+    ("view_stays", ["fifo_pages"]), ("view_written", ["fifo_pages"]),
+    ("huge_offset", ["huge_pages"]), ("huge_at_once", ["huge_pages"])])
 def test_a_mutant_of_the_tables_is_seen(vm, tmp_path: Path, name: str, seen: list[str]) -> None:
     """RT mode's page tables: the kernel reached from ring 3, memory kept that is no more. The
     cases that are about that fail, and others do not; unchanged, all of them pass (above)."""

@@ -872,6 +872,52 @@ static void case_fifo_pages(void)
 	CHECK(again == 8 && read(fd, back, 8) == 8 && !memcmp(back, "cccccccc", 8));
 }
 
+#define HUGE (2UL << 20)
+
+/* Pages of 2 MiB are mapped as such, of which each byte is where it was; one in parts is not. */
+static void case_huge_pages(void)
+{
+	int control = open("/dev/rtfctl", O_RDWR), fd, fifo;
+	struct rtf_new new = { .fifo = 2, .size = 4 * PAGE };
+	char *pages = map_pages(NULL, 4 * HUGE / PAGE), back[16];
+	struct rt_stat before, after;
+	/* In a guest of little memory they are off; a kernel of our own has none. */
+	int on = open("/sys/kernel/mm/transparent_hugepage/enabled", O_WRONLY);
+	unsigned long long most = on < 0 ? 0 : 2;
+	long put, wrong = 0;
+
+	CHECK(on < 0 || write(on, "madvise", 7) == 7);
+	pages = (char *)(((unsigned long)pages + HUGE - 1) & -HUGE);
+	CHECK(!madvise(pages, 3 * HUGE, MADV_HUGEPAGE) || !most);
+	for (unsigned long at = 0; at < 3 * HUGE; at += 8)
+		*(unsigned long *)(pages + at) = at;
+	/* The last one: in parts, with another page in the middle. */
+	CHECK(!madvise(pages + 2 * HUGE + HUGE / 2, PAGE, MADV_DONTNEED));
+	pages[2 * HUGE + HUGE / 2] = 1;
+	CHECK(control >= 0 && !ioctl(control, RTF_IOC_CREATE, &new));
+	fd = open("/dev/rtf2", O_RDWR | O_NONBLOCK);
+	fifo = rt_fifo(fd);
+	enter(&usual);
+	for (unsigned long at = 0; at < 2 * HUGE; at += PAGE)
+		wrong += *(unsigned long *)(pages + at) != at;
+	pages[HUGE + 5 * PAGE] = 'x';
+	put = rt_fifo_put(fifo, pages + HUGE - 8, 16);
+	rt_leave();
+	before = stat_now();
+	CHECK(!wrong && put == 16 && pages[HUGE + 5 * PAGE] == 'x');
+	CHECK(before.huge_pages == most && before.demotions[RT_END_LEAVE] == 1);
+	CHECK(read(fd, back, 16) == 16 && ((unsigned long *)back)[0] == HUGE - 8 &&
+	      ((unsigned long *)back)[1] == HUGE);
+	/* A piece of it goes: what is left of it are pages. */
+	CHECK(!madvise(pages + HUGE, PAGE, MADV_DONTNEED));
+	enter(&usual);
+	wrong = pages[HUGE + 8] || pages[HUGE + 5 * PAGE] != 'x';
+	rt_leave();
+	after = stat_now();
+	CHECK(!wrong && after.huge_pages == most / 2 && after.pages == before.pages);
+	CHECK(after.demotions[RT_END_LEAVE] == 2 && !after.demotions[RT_END_TRAP]);
+}
+
 /* ---- semaphores, mutexes, mailboxes ---- */
 
 /* All of them end at once: the end of a thread changes the memory of the others. */
@@ -1626,7 +1672,7 @@ static void case_who_may(void)
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
 	do(demote_abort) do(demotion_is_told) do(budget) do(signals) do(kill) do(exec) do(fork)	\
 	do(dontneed) do(mapped_over) do(thrown_away) do(new_memory) do(threads) do(ptrace)	\
-	do(fifo) do(fifo_pages) do(semaphore) do(inheritance) do(no_inheritance)	\
+	do(fifo) do(fifo_pages) do(huge_pages) do(semaphore) do(inheritance) do(no_inheritance)	\
 	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
 	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
 	do(shared_memory) do(objects_refused)					\

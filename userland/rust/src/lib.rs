@@ -298,6 +298,8 @@ pub struct Stat {
     pub pages: u64,
     /// What making or checking it took the last time.
     pub pages_ns: u64,
+    /// How many of 2 MiB are in it; `pages` counts 512 for each.
+    pub huge_pages: u64,
 }
 
 /// Promotions and demotions of the calling thread. It demotes.

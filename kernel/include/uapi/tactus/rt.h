@@ -111,6 +111,7 @@ struct rt_enter {
  * @nr: of the system call
  * @pages: in RT mode's address space
  * @pages_ns: what making or checking it took the last time
+ * @huge_pages: how many of 2 MiB are in it; @pages counts 512 for each
  */
 struct rt_stat {
 	__u64 promotions;
@@ -118,7 +119,7 @@ struct rt_stat {
 	__u32 reason;
 	__u32 vector;
 	__u64 ip, address, error_code, nr;
-	__u64 pages, pages_ns;
+	__u64 pages, pages_ns, huge_pages;
 };
 
 /**

@@ -96,7 +96,8 @@ class _Stat(ctypes.Structure):
                 ("reason", ctypes.c_uint32), ("vector", ctypes.c_uint32),
                 ("ip", ctypes.c_uint64), ("address", ctypes.c_uint64),
                 ("error_code", ctypes.c_uint64), ("nr", ctypes.c_uint64),
-                ("pages", ctypes.c_uint64), ("pages_ns", ctypes.c_uint64)]
+                ("pages", ctypes.c_uint64), ("pages_ns", ctypes.c_uint64),
+                ("huge_pages", ctypes.c_uint64)]
 
 
 _ARGUMENTS: dict[str, tuple[Any, ...]] = {
