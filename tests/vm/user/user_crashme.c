@@ -76,8 +76,9 @@ static void on_signal(int number)
 	siglongjmp(again, number);
 }
 
-static void refuse(void)
+static void refuse(unsigned int seed, int err)
 {
+	dprintf(2, "seed %u was refused: %d, %s\n", seed, err, rt_why());
 	(*refused)++;
 	syscall(SYS_exit, 1);
 }
@@ -127,7 +128,7 @@ static void be_random(unsigned int seed)
 		sigaction(signals[i], &action, NULL);
 	code = make_code();
 	if (rt_init() || rt_sem_open(NULL, 1) != 0)
-		refuse();
+		refuse(seed, 0);
 	setitimer(ITIMER_REAL, &often, NULL);
 	__asm__ volatile("rdfsbase %0" : "=r" (fs_base));
 	/* read(), write(), exit() and sigreturn() are all that is left to it. */
@@ -139,7 +140,7 @@ static void be_random(unsigned int seed)
 		err = rt_enter(&attr);
 	while (err == -EINTR);	/* a SIGALRM */
 	if (err)
-		refuse();
+		refuse(seed, err);
 	__asm__ volatile("jmp *%0" : : "r" (code + random() % 64), "a" (random()), "b" (random()),
 			 "c" (code), "d" (code), "S" (code), "D" (0L) : "memory");
 	__builtin_unreachable();
