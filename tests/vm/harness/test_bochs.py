@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from harness.bench import bochs
+from harness.bench import bochs, sources
 from harness.bench.common import BenchError
 from harness.vmrun import Vm
 
@@ -31,6 +33,64 @@ def test_a_wrong_machine_is_refused() -> None:
 def test_the_second_reset_is_the_guests() -> None:
     line = b"00000000000i[SYS   ] bx_pc_system_c::Reset(HARDWARE) called\n"
     assert not bochs.was_reset(line) and bochs.was_reset(line + b"more\n" + line)
+
+
+class FakeApt:
+    """Debian's sources of "thing": sid's newer one cannot be fetched."""
+
+    asked: ClassVar[list[str]] = []
+
+    def __init__(self, suite: str, kind: str) -> None:
+        assert kind == "deb-src"
+        self.suite = suite
+        self.asked.append(suite)
+
+    def refresh(self) -> bool:
+        return True
+
+    def source(self, name: str) -> str:
+        return {"sid": "2", "trixie": "1"}[self.suite]
+
+    def tarball(self, name: str, version: str, into: Path) -> Path:
+        if self.suite == "sid":
+            raise BenchError("404")
+        (into / f"{name}-{version}").mkdir(parents=True)
+        (into / f"{name}-{version}/text").write_text("old\n")
+        archive = into / f"{name}.tar"
+        with tarfile.open(archive, "w") as tar:
+            tar.add(into / f"{name}-{version}", arcname=f"{name}-{version}")
+        return archive
+
+
+def test_a_program_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first source that can be fetched; again when its options change; and one that was
+    built once is there without a network."""
+    monkeypatch.setattr(sources, "Apt", FakeApt)
+    patch = tmp_path / "patch"
+    patch.write_text("--- a/text\n+++ b/text\n@@ -1 +1 @@\n-old\n+new\n")
+    built: list[Path] = []
+
+    def build(folder: Path) -> Path:
+        built.append(folder)
+        (folder / "made").write_text(f"{folder.name} {(folder / 'text').read_text()}")
+        return folder / "made"
+
+    def program(*options: str, suites: tuple[str, ...] = ("sid", "trixie")) -> Path:
+        return sources.program("thing", suites, tmp_path, options, patch, build)
+
+    FakeApt.asked.clear()
+    first = program("-a")
+    assert FakeApt.asked == ["sid", "trixie"]
+    assert first.read_text() == "thing-1 new\n" and first.parent.name.startswith("1-")
+    assert program("-a") == first and len(built) == 1 and len(FakeApt.asked) == 2
+    (tmp_path / "asked").unlink()
+    assert program("-a", suites=("sid",)) == first and len(built) == 1
+    assert program("-b") != first and len(built) == 2 and not first.exists()
+    patch.write_text("--- a/text\n+++ b/text\n@@ -1 +1 @@\n-other\n+new\n")
+    with pytest.raises(BenchError, match="patching thing failed"):
+        program("-b")
+    with pytest.raises(BenchError, match="404"):
+        program("-c", suites=("sid",))
 
 
 @pytest.mark.long

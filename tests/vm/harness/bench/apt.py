@@ -59,11 +59,13 @@ def _machine_sources() -> list[tuple[str, str]]:
 
 
 class Apt:
-    """The packages of one Debian suite with its updates and security repository."""
+    """The packages of one Debian suite with its updates and security repository, or, by the kind
+    "deb-src", their sources."""
 
-    def __init__(self, suite: str) -> None:
+    def __init__(self, suite: str, kind: str = "deb") -> None:
         self.suite = suite
-        self.home = cache_dir() / "apt" / suite
+        self.kind = kind
+        self.home = cache_dir() / kind.replace("deb", "apt") / suite
         self.fetched = self.home / "fetched"
 
     def _sources(self) -> list[tuple[str, str]]:
@@ -98,7 +100,7 @@ class Apt:
         """
         signed = f"Signed-By: {KEYRING}\n" if KEYRING.exists() else ""
         return "\n".join(
-            f"Types: deb\nURIs: {uri}\nSuites: {name}\nComponents: main\n{signed}"
+            f"Types: {self.kind}\nURIs: {uri}\nSuites: {name}\nComponents: main\n{signed}"
             for uri, name in self._sources()
         )
 
@@ -139,7 +141,8 @@ class Apt:
             for folder in ("lists/partial", "cache/archives/partial", "state"):
                 (self.home / folder).mkdir(parents=True, exist_ok=True)
             (self.home / "bench.sources").write_text(text, encoding="utf-8")
-            say(f"fetching {self.suite}'s package lists (once a day)")
+            what = "packages" if self.kind == "deb" else "sources"
+            say(f"fetching {self.suite}'s lists of {what} (once a day)")
             done = subprocess.run(
                 ["apt-get", *self._options(), "-qq", "update"],
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
@@ -201,3 +204,22 @@ class Apt:
         output_of(["apt-get", *self._options(), "-qq", "download", *wanted],
                   "downloading " + " ".join(wanted), cwd=into)
         return sorted(into.glob("*.deb"))
+
+    def source(self, name: str) -> str:
+        """The newest version of a source package; of the kind "deb-src". Raises BenchError if the
+        suite has none."""
+        text = output_of(["apt-cache", *self._options(), "showsrc", name], "apt-cache showsrc")
+        versions = [version for package, version in
+                    re.findall(r"^Package: (\S+)$(?:.|\n)*?^Version: (\S+)$", text, re.M)
+                    if package == name]
+        if not versions:
+            raise BenchError(f"{self.suite} has no source of {name}")
+        return max(versions, key=version_key)
+
+    def tarball(self, name: str, version: str, into: Path) -> Path:
+        """Downloads a source package's tar archive into a folder, and nothing else of it: apt
+        compares it with the list."""
+        into.mkdir(parents=True, exist_ok=True)
+        output_of(["apt-get", *self._options(), "-qq", "--download-only", "--tar-only", "source",
+                   f"{name}={version}"], f"downloading the source of {name} {version}", cwd=into)
+        return next(into.glob(f"{name}_*.orig.tar.*"))

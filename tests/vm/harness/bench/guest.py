@@ -450,9 +450,10 @@ class _Machine:
         else:
             os.write(self.files["console"], said)
         if job.model:
-            words, env = bochs.command(self.scratch, job.model, job.smp, _mib(job.memory),
-                                       job.kernel.image, archive, _append(job), self.log,
-                                       f"/proc/self/fd/{self.channel.line}", self.said)
+            words = bochs.command(self.scratch, job.model, job.smp, _mib(job.memory),
+                                  job.kernel.image, archive, _append(job), self.log,
+                                  f"/proc/self/fd/{self.channel.line}", self.said)
+            env = dict(os.environ)
         else:
             with open(self.files["initrd"], "wb", closefd=False) as handle:
                 handle.write(archive)
