@@ -22,6 +22,11 @@ In Bochs, which has what QEMU lacks, lateness is not looked at, and there are mo
     idle      Linux waits by mwait or intel_idle
     fifo      what an RT task puts into an RT-FIFO comes out
     fault     a task that divides by zero is stopped, by SSE's exception, too (QEMU raises none)
+    ibt       indirect branch tracking is on, and nothing of all this has raised its #CP
+    hotplug   CPU 1 goes and comes twice beside an RT task on CPU 0 that has every release
+    kvm       kvm_intel's guest runs right beside an RT task of 1 kHz that has every release
+
+The last three are for machines that have these.
 
 A machine that is refused is shown with its reason. With Secure Boot on there is one row where the
 modules are not signed, and Linux must refuse them, and one where they are. "timer" is the device
@@ -55,6 +60,7 @@ PAGE = TREE / "docs" / "platforms.md"
 UEFI = Path("/usr/share/ovmf/OVMF.fd")
 CHECKS = ("load", "task", "unload", "text", "again")
 BOCHS_CHECKS = (*CHECKS, "deadline", "idle", "fifo", "fault")
+MORE_CHECKS = ("ibt", "hotplug", "kvm")
 TASK_MS = 300
 _TIMEOUT_S = 400
 
@@ -83,6 +89,34 @@ dmesg | sed -n \
     's/.*: task \\([a-z]*\\) stopped: \\(#[A-Z]*\\), .* at \\(.*\\)/PLATFORM fault.\\1 \\2 \\3/p'
 rmmod fault_test && rmmod rt_hello && rmmod rtfifo && rmmod tactus || exit 1
 """
+# What some machines in Bochs have beside that: before the rest, or behind it.
+_BEFORE = {
+    "hotplug": """
+modprobe tactus && modprobe rt_latency cpu=0 period_us=2000 || exit 1
+cpu=/sys/devices/system/cpu/cpu1/online
+for turn in 1 2; do
+    echo 0 > $cpu || exit 1
+    off=$(cat /sys/kernel/tactus/cpus)
+    echo 1 > $cpu || exit 1
+    until [ "$(cat /sys/kernel/tactus/cpus)" = 0-1 ]; do sleep 0.01; done
+    echo PLATFORM hotplug.$turn $off $(cat /sys/kernel/tactus/cpus)
+done
+sed 's/^/PLATFORM hotplug.task /' /proc/rt_latency/summary
+rmmod rt_latency && rmmod tactus || exit 1
+""",
+    "kvm": """
+modprobe tactus && modprobe rt_latency period_us=1000 || exit 1
+echo PLATFORM kvm $(./nested 0.3)
+sed 's/^/PLATFORM kvm.task /' /proc/rt_latency/summary
+rmmod rt_latency && rmmod tactus || exit 1
+""",
+}
+_BEHIND = {
+    "ibt": """
+dmesg | grep -o 'Indirect Branch Tracking enabled' | sed 's/^/PLATFORM ibt /'
+dmesg | grep -i 'ENDBR\\|#CP' | sed 's/^/PLATFORM ibt.cp /'
+""",
+}
 _REFUSED = """
 modprobe tactus 2>/dev/null && {{ echo PLATFORM load refused by none; exit 0; }}
 grep -q '^tactus ' /proc/modules && exit 1
@@ -121,6 +155,8 @@ class Platform:
     """It must be, in a sentence with these words."""
     bochs: str = ""
     """The model of its CPU, if it is Bochs."""
+    more: tuple[str, ...] = ()
+    """Which of MORE_CHECKS, in Bochs."""
 
     @property
     def what(self) -> str:
@@ -128,6 +164,11 @@ class Platform:
         if self.bochs:
             return "CPU in Bochs"
         return "machine" if self.kernel == kernels.DEFAULT else "kernel"
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """What is checked on it."""
+        return (*BOCHS_CHECKS, *self.more) if self.bochs else CHECKS
 
 
 def _numa(cpus: int, nodes: int, mib: int) -> str:
@@ -151,6 +192,7 @@ CONFIGURED = {"desktop": "", "server": "", "kprobeless": "symbol table cannot be
 # Models of Bochs's CPU, and kernels: the generic one has intel_idle.
 BOCHS = (("corei7_sandy_bridge_2600k", "cloud"), ("corei7_ivy_bridge_3770k", "cloud"),
          ("corei7_ivy_bridge_3770k", "generic"))
+_IVY = "corei7_ivy_bridge_3770k"
 
 _DISK = "-blockdev null-co,node-name={0},size=16777216,read-zeroes=on"
 
@@ -186,6 +228,11 @@ PLATFORMS = {platform.name: platform for platform in (
     Platform("uefi, Secure Boot, by the owner's key", secure_boot="mok"),
     *(Platform(f"bochs {model}, {flavour}", bochs=model, icount=False, flavour=flavour)
       for model, flavour in BOCHS),
+    Platform(f"bochs {_IVY}, 2 CPUs", bochs=_IVY, icount=False, cpus=2, more=("hotplug",)),
+    Platform(f"bochs {_IVY}, KVM", bochs=_IVY, icount=False, modules="kvm_intel", more=("kvm",),
+             append="mitigations=off"),
+    Platform("bochs arrow_lake, 6.12", bochs="arrow_lake", icount=False, kernel="6.12",
+             more=("ibt",)),
 )}
 # What `make test` looks at.
 TESTED = ("q35", "cpu SandyBridge")
@@ -217,9 +264,16 @@ class Row:
         return not self.trouble and not self.refused and all(self.passed.values())
 
 
-def judge(row: Row, text: str, cpus: int, exact: bool = True, divss: str = "") -> None:
+def _every_release(task: dict[str, int]) -> bool:
+    """An RT task missed none, and there were some."""
+    return (task.get("releases", 0) > 100 and task["releases"] == task["expected"]
+            and task["skipped"] == 0)
+
+
+def judge(row: Row, text: str, cpus: int, exact: bool = True, divss: str = "",
+          more: Sequence[str] = ()) -> None:
     """What the guest printed; fills in the row. `exact`: lateness means something; `divss`: in
-    Bochs, where the instruction is that has to raise #XM."""
+    Bochs, where the instruction is that has to raise #XM; `more`: of MORE_CHECKS."""
     if refused := re.search(r"^PLATFORM refused (.*)$", text, re.M):
         row.refused = refused[1].strip()
         if row.wanted not in row.refused:
@@ -234,7 +288,11 @@ def judge(row: Row, text: str, cpus: int, exact: bool = True, divss: str = "") -
         return (line[1] or "yes") if line else ""
 
     row.cpu, row.timer, row.x2apic = words("cpu"), words("timer"), bool(words("x2apic"))
-    task = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", words("task"))}
+
+    def figures(name: str) -> dict[str, int]:
+        return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", words(name))}
+
+    task = figures("task")
     exact = exact and cpus == 1
     if exact:
         row.max_ns = task.get("max_ns")
@@ -256,6 +314,16 @@ def judge(row: Row, text: str, cpus: int, exact: bool = True, divss: str = "") -
             "fault": words("fault.divide").startswith("#DE divide+")
             and words("fault.sse").startswith(f"#XM {divss}"),
         }
+    inner = figures("kvm")
+    extra = {
+        "ibt": bool(words("ibt")) and not words("ibt.cp"),
+        "hotplug": words("hotplug.1") == words("hotplug.2") == "0 0-1"
+        and _every_release(figures("hotplug.task")),
+        # Each kick is a way out of the inner machine, by a timer.
+        "kvm": inner.get("kicks", 0) > 100 and inner["outs"] == 16 * inner["kicks"]
+        and inner["wrong"] == 0 and _every_release(figures("kvm.task")),
+    }
+    row.passed |= {name: extra[name] for name in more}
     row.trouble += [f"{name}: {words(name) or 'missing'}"
                     for name, passed in row.passed.items() if not passed]
 
@@ -265,7 +333,7 @@ def check(platform: Platform) -> Row:
     row = Row(platform.name, wanted=platform.refused)
     command = [str(VM), "run", f"--kernel={platform.kernel}", f"--flavour={platform.flavour}",
                f"--smp={platform.cpus}", f"--timeout={_TIMEOUT_S}", f"--allow={_ALLOWED}",
-               f"--put={programs.build('ktext')}",
+               f"--put={programs.build('ktext')}", f"--put={programs.build('nested')}",
                f"--machine=bochs:{platform.bochs}" if platform.bochs else
                "--icount" if platform.icount else "--new-qemu"]
     # Several CPUs say nothing of lateness, and a busy loop on each costs the host its time.
@@ -303,7 +371,9 @@ def _boot(row: Row, platform: Platform, command: list[str]) -> Row:
     command += [f"--append={platform.append}"] if platform.append else []
     script = (_UNSIGNED if platform.secure_boot == "unsigned" else
               _REFUSED if platform.refused else _SCRIPT)
-    script = _BOCHS * bool(platform.bochs) + script
+    script = "".join([*(_BEFORE.get(name, "") for name in platform.more),
+                      _BOCHS * bool(platform.bochs), script,
+                      *(_BEHIND.get(name, "") for name in platform.more)])
     script = script.format(last=platform.cpus - 1, seconds=TASK_MS / 1000)
     done = subprocess.run([*command, "--", script], capture_output=True, text=True,
                           errors="replace", check=False)
@@ -311,7 +381,7 @@ def _boot(row: Row, platform: Platform, command: list[str]) -> Row:
         row.trouble.append(f"the bench exited with {done.returncode}: {done.stderr.strip()}")
     else:
         judge(row, done.stdout, platform.cpus, platform.icount,
-              divss_of(platform) if platform.bochs else "")
+              divss_of(platform) if platform.bochs else "", platform.more)
     return row
 
 
@@ -331,7 +401,7 @@ def divss_of(platform: Platform) -> str:
 
 def checks_of(name: str) -> tuple[str, ...]:
     """What is checked on a machine."""
-    return BOCHS_CHECKS if name in PLATFORMS and PLATFORMS[name].bochs else CHECKS
+    return PLATFORMS[name].checks if name in PLATFORMS else CHECKS
 
 
 def cells(rows: Sequence[Row]) -> tuple[int, int]:
@@ -351,7 +421,8 @@ def kept(path: Path) -> list[Row]:
 
 def page(rows: Sequence[Row], what: str = "machine") -> str:
     """A table for the documentation."""
-    checks = checks_of(rows[0].name)
+    made = {name for row in rows for name in checks_of(row.name)}
+    checks = [name for name in (*BOCHS_CHECKS, *MORE_CHECKS) if name in made]
     lines = [f"| {what} | {' | '.join(checks)} | max ns | timer |",
              "|---|" + "---|" * (len(checks) + 2)]
     for row in rows:
@@ -361,7 +432,8 @@ def page(rows: Sequence[Row], what: str = "machine") -> str:
             lines.append(f"| {row.name} | refused: `{row.refused}`" + " |" * (len(checks) + 2))
             continue
         late = "-" if row.max_ns is None else str(row.max_ns)
-        lines.append(f"| {row.name} | " + " | ".join("ok" for _ in checks)
+        lines.append(f"| {row.name} | " + " | ".join("ok" if row.passed.get(name) else "-"
+                                                     for name in checks)
                      + f" | {late} | {row.timer}{', x2APIC' * row.x2apic} |")
     good, total = cells(rows)
     return "\n".join([*lines, "", f"{good} of {total} cells passed.", ""])

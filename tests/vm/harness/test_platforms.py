@@ -17,6 +17,7 @@ from harness.bench.kernels import local
 from harness.bench.modules import SIGNED, contents
 from harness.fixtures import have
 from harness.platforms import (
+    MORE_CHECKS,
     PLATFORMS,
     TESTED,
     Row,
@@ -124,6 +125,54 @@ def test_each_check_in_bochs_can_fail(old: str, new: str, check_name: str) -> No
     judge(row, IN_BOCHS.replace(old, new), 1, False, "sse+0x3f")
     assert "".join(name for name, passed in row.passed.items() if not passed) == check_name
     assert row.good == (not check_name) and row.max_ns is None
+
+
+MORE = """\
+PLATFORM ibt Indirect Branch Tracking enabled
+PLATFORM hotplug.1 0 0-1
+PLATFORM hotplug.2 0 0-1
+PLATFORM hotplug.task period_ns=2000000 releases=900 expected=900 skipped=0 overruns=0
+PLATFORM kvm nested: outs=6400 kicks=400 wrong=0 max_late_ms=0.25
+PLATFORM kvm.task period_ns=1000000 releases=400 expected=400 skipped=0 overruns=0
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "check_name"), [
+    ("", "", ""),
+    ("PLATFORM ibt Indirect Branch Tracking enabled\n", "", "ibt"),
+    ("PLATFORM hotplug.1", "PLATFORM ibt.cp Missing ENDBR: sse+0x0\nPLATFORM hotplug.1", "ibt"),
+    ("hotplug.2 0 0-1", "hotplug.2 0-1 0-1", "hotplug"),
+    ("hotplug.2 0 0-1\n", "hotplug.2 0 0\n", "hotplug"),
+    ("releases=900", "releases=899", "hotplug"),
+    ("releases=900 expected=900", "releases=9 expected=9", "hotplug"),
+    ("kicks=400", "kicks=401", "kvm"),
+    ("outs=6400 kicks=400", "outs=64 kicks=4", "kvm"),
+    ("wrong=0", "wrong=1", "kvm"),
+    ("releases=400", "releases=399", "kvm"),
+])
+def test_each_check_of_some_machines_can_fail(old: str, new: str, check_name: str) -> None:
+    """As above: of what not each machine in Bochs has."""
+    assert MORE.count(old) == 1 or not old
+    row = Row("bochs")
+    judge(row, IN_BOCHS + MORE.replace(old, new, 1 if old else 0), 1, False, "sse+0x3f",
+          MORE_CHECKS)
+    assert "".join(name for name, passed in row.passed.items() if not passed) == check_name
+    assert row.good == (not check_name)
+
+
+def test_a_table_of_machines_that_differ() -> None:
+    """What a machine has not is neither a failure nor a cell."""
+    names = [name for name, one in PLATFORMS.items() if one.bochs][-3:]
+    rows = []
+    for name in names:
+        row = Row(name)
+        judge(row, IN_BOCHS + MORE, 1, False, "sse+0x3f", PLATFORMS[name].more)
+        rows.append(row)
+    assert cells(rows) == (30, 30)
+    lines = page(rows, "CPU").splitlines()
+    assert lines[0].endswith("| fault | ibt | hotplug | kvm | max ns | timer |")
+    assert [line.split("|")[11:14] for line in lines[2:5]] == [
+        [" - ", " ok ", " - "], [" - ", " - ", " ok "], [" ok ", " - ", " - "]]
 
 
 def test_a_wanted_refusal_is_good() -> None:
