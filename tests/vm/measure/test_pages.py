@@ -35,6 +35,8 @@ TYPED = {
     ("docs/measuring.md", "sections, with `--irqoff`"): "what the load does",
     ("docs/platforms.md", "task"): "what the test requires",
     ("docs/tap.md", "`.mid`"): "a rate of the format",
+    ("docs/testing.md", "2,000 times a mutex"): "what was seen once, by a command given there",
+    ("docs/testing.md", "five times 500 messages"): "likewise",
     ("examples/latency/README.md", "`histogram`"): "what the file has",
     ("examples/pathfinder/README.md", "`bus`"): "what the tasks are given",
     ("examples/pathfinder/README.md", "`comm`"): "what the tasks are given",
