@@ -412,6 +412,7 @@ static void unpin_below(struct shadow *s, u64 *table, int level, int entries)
 {
 	for (int i = 0; i < entries; i++) {
 		unsigned long pages = is_huge(table[i], level) ? LEAF_PAGES : 1;
+		struct page *page;
 
 		if (!table[i])
 			continue;
@@ -419,8 +420,8 @@ static void unpin_below(struct shadow *s, u64 *table, int level, int entries)
 			unpin_below(s, below(table[i]), level - 1, 512);
 			continue;
 		}
-		unpin_user_page_range_dirty_lock(pfn_to_page((table[i] & PTE_PFN_MASK) >> PAGE_SHIFT),
-						 pages, table[i] & _PAGE_RW);
+		page = pfn_to_page((table[i] & PTE_PFN_MASK) >> PAGE_SHIFT);
+		unpin_user_page_range_dirty_lock(page, pages, table[i] & _PAGE_RW);
 		atomic64_sub(pages, &s->mm->pinned_vm);
 		cond_resched();
 	}

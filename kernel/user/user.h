@@ -60,7 +60,8 @@ void changes_end(struct changes *c);
  * @changes: of that
  * @pgd: the page tables' top
  * @tables: all others, linked by their pages
- * @pages: how many pages are in it; @huge_pages of 2 MiB, each of which counts as 512
+ * @pages: how many pages are in it
+ * @huge_pages: how many of 2 MiB; each counts as 512 in @pages
  * @stale: the process's memory is not what it was
  */
 struct shadow {

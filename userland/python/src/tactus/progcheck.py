@@ -128,7 +128,7 @@ class Program:
         for at, nexts in after.items():
             for one in nexts:
                 before[one].add(at)
-        # Who waits without a loop around it waits for its caller, whose loop it may be.
+        # One that waits without a loop around it does so for its caller, whose loop it may be.
         new, waits = set(WAITS), set(WAITS)
         while new:
             calls = [(at, code) for at, code in self.code.items() if code.calls in new
