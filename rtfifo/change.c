@@ -52,8 +52,8 @@ int rtf_resize_this(struct rtf *f, u32 size)
 		 * be there again: each asks for what it wants anew.
 		 */
 		if (!ret) {
-			wake_up_interruptible_poll(&f->in.wait, EPOLLOUT | EPOLLWRNORM);
-			wake_up_interruptible_poll(&f->out.wait, EPOLLIN | EPOLLRDNORM);
+			rtf_wake_end(&f->in, EPOLLOUT | EPOLLWRNORM);
+			rtf_wake_end(&f->out, EPOLLIN | EPOLLRDNORM);
 		}
 	}
 	/* Now the old ones, or the new ones if that failed. */

@@ -226,45 +226,50 @@ sleep:
  */
 static size_t rtf_read_short(struct rtf_file *open, char __user *to, size_t count)
 {
-	struct ring *ring = &open->f->out.ring;
-	size_t used, n = 0;
-	u32 tail;
-	u8 *at;
+	struct rtf *f = open->f;
+	struct ring *ring = &f->out.ring;
+	const struct ring_buf *buf;
+	size_t n = 0, off;
+	u32 tail, used;
 
-	mutex_lock(&open->f->out.lock);
+	mutex_lock(&f->out.lock);
 	if (unlikely(ring->record || !rtf_may_read(open) || READ_ONCE(open->lowat) > 1))
 		goto out;
 	tail = READ_ONCE(ring->ix->tail);
 	used = smp_load_acquire(&ring->ix->head) - tail;		/* (A) */
-	n = min(used, count);
-	if (!n || ring_span_used(ring, tail, &at) < n || !access_ok(to, n)) {
+	buf = ring->buf;
+	off = tail & buf->mask;
+	n = min_t(size_t, used, count);
+	if (unlikely(!n || off + n > buf->cap || !access_ok(to, n))) {
 		n = 0;
 		goto out;
 	}
 	/* What __copy_to_user_inatomic() does but for its search for the object: it is the ring. */
-	instrument_copy_to_user(to, at, n);
+	instrument_copy_to_user(to, buf->data + off, n);
 	pagefault_disable();
-	if (raw_copy_to_user(to, at, n) || !ring_try_consume(ring, tail, n))
+	if (unlikely(raw_copy_to_user(to, buf->data + off, n) || !ring_try_consume(ring, tail, n)))
 		n = 0;
 	pagefault_enable();
 out:
-	mutex_unlock(&open->f->out.lock);
+	mutex_unlock(&f->out.lock);
 	return n;
 }
 
 /*
- * Sleep once, until there is something for a read of @count bytes or a signal. The waker has
- * taken us off the queue: wait_event() would queue up anew before it looks.
+ * Sleep once, until there is something for a read of @count bytes or a signal, unless somebody else
+ * does: the queue is for more than one.
  */
 static void rtf_sleep(struct rtf_file *open, size_t count)
 {
-	wait_queue_head_t *queue = &open->f->out.wait;
-	DEFINE_WAIT(wait);
+	struct rtf_end *end = &open->f->out;
 
-	prepare_to_wait(queue, &wait, TASK_INTERRUPTIBLE);
+	if (READ_ONCE(end->sleeper) || cmpxchg(&end->sleeper, NULL, current))
+		return;
+	set_current_state(TASK_INTERRUPTIBLE);
 	if (!rtf_readable(open, count) && !signal_pending(current))
 		schedule();
-	finish_wait(queue, &wait);
+	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(end->sleeper, NULL);
 }
 
 /* read(2); readv(), splice() and the like come by rtf_read_iter() at once. */

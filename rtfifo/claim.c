@@ -32,7 +32,7 @@ long rtf_claim(struct rtf_file *open, struct rtf_layout __user *to)
 	layout.record = f->out.ring.record;
 	mutex_unlock(&f->out.lock);
 	/* Wake readers, so that they notice. */
-	wake_up_interruptible(&f->out.wait);
+	rtf_wake_end(&f->out, 0);
 	/* Claimed all the same: the caller, told so, can release it. */
 	return copy_to_user(to, &layout, sizeof(layout)) ? -EFAULT : 0;
 }

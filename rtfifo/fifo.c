@@ -31,29 +31,89 @@ void rtf_sync(void)
 	on_each_cpu(rtf_answer, NULL, 1);
 }
 
-/* In Linux's interrupt context: the RT side has moved its index far enough. */
-static void rtf_wake(struct rtf *f, struct rtf_end *end, __poll_t events, int band)
+/*
+ * A task that has left the place since, and ended, is still in memory until RCU's grace period is
+ * over. A wake-up too many is one that every sleeper in Linux bears.
+ *
+ * Context: Linux, in a read-side section of RCU.
+ */
+static __always_inline void rtf_wake_sleeper(struct rtf_end *end)
 {
-	xchg(end->want, 0);	/* before the wake-up: who stays asks again */
+	struct task_struct *sleeper = READ_ONCE(end->sleeper);
+
+	if (sleeper)
+		wake_up_process(sleeper);
+}
+
+/* Wake up all who wait at @end. Context: Linux process. */
+void rtf_wake_end(struct rtf_end *end, __poll_t events)
+{
+	rcu_read_lock();
+	rtf_wake_sleeper(end);
+	rcu_read_unlock();
+	wake_up_interruptible_poll(&end->wait, events);
+}
+
+/*
+ * The queue, and signals. Linux takes locks for them that PREEMPT_RT's hard-irq context cannot.
+ *
+ * Context: Linux's hard-irq context, or on PREEMPT_RT a thread.
+ */
+static void rtf_wake_others(struct rtf *f, struct rtf_end *end, __poll_t events, int band)
+{
 	wake_up_interruptible_poll(&end->wait, events);
 	kill_fasync(&f->fasync, SIGIO, band);
+}
+
+static void rtf_wake_other_readers(struct rt_post *post)
+{
+	struct rtf *f = container_of(post, struct rtf, out.others);
+
+	rtf_wake_others(f, &f->out, EPOLLIN | EPOLLRDNORM, POLL_IN);
+	/* A process that wants signals gets one for every put and never re-arms. */
+	if (READ_ONCE(f->fasync))
+		rtf_want(&f->out, 1);
+}
+
+static void rtf_wake_other_writers(struct rt_post *post)
+{
+	struct rtf *f = container_of(post, struct rtf, in.others);
+
+	rtf_wake_others(f, &f->in, EPOLLOUT | EPOLLWRNORM, POLL_OUT);
+}
+
+/*
+ * The RT side has moved its index far enough. One who sleeps in read() is woken up at once; the
+ * rest of it only if there is somebody.
+ *
+ * Context: Linux's hard-irq context, with interrupts off: that is a read-side section.
+ */
+static __always_inline void rtf_wake(struct rtf *f, struct rtf_end *end,
+				     void (*others)(struct rt_post *post))
+{
+	xchg(end->want, 0);	/* before the wake-up: who stays asks again */
+	rtf_wake_sleeper(end);
+	/* The exchange is its barrier: who queued up after it sees the ring as it is now. */
+	if (likely(!waitqueue_active(&end->wait) && !READ_ONCE(f->fasync)))
+		return;
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		rt_post(&end->others);
+	else
+		others(&end->others);
 }
 
 static void rtf_wake_readers(struct rt_post *post)
 {
 	struct rtf *f = container_of(post, struct rtf, out.post);
 
-	rtf_wake(f, &f->out, EPOLLIN | EPOLLRDNORM, POLL_IN);
-	/* A process that wants signals gets one for every put and never re-arms. */
-	if (READ_ONCE(f->fasync))
-		rtf_want(&f->out, 1);
+	rtf_wake(f, &f->out, rtf_wake_other_readers);
 }
 
 static void rtf_wake_writers(struct rt_post *post)
 {
 	struct rtf *f = container_of(post, struct rtf, in.post);
 
-	rtf_wake(f, &f->in, EPOLLOUT | EPOLLWRNORM, POLL_OUT);
+	rtf_wake(f, &f->in, rtf_wake_other_writers);
 }
 
 struct ring_buf *rtf_buf_alloc(u32 size)
@@ -119,8 +179,10 @@ static struct rtf *rtf_alloc(u32 size)
 	f->out.want = &f->page->out.want_used;
 	f->in.want = &f->page->in.want_free;
 	f->piece = rtf_piece(size, 0);
-	rt_post_init(&f->out.post, rtf_wake_readers);
-	rt_post_init(&f->in.post, rtf_wake_writers);
+	rt_post_init_hard(&f->out.post, rtf_wake_readers);
+	rt_post_init_hard(&f->in.post, rtf_wake_writers);
+	rt_post_init(&f->out.others, rtf_wake_other_readers);
+	rt_post_init(&f->in.others, rtf_wake_other_writers);
 	init_waitqueue_head(&f->out.wait);
 	init_waitqueue_head(&f->in.wait);
 	mutex_init(&f->out.lock);
@@ -311,12 +373,14 @@ static int rtf_end(unsigned int fifo, bool users_only)
 	rtf_sync();
 	rt_post_sync(&f->out.post);
 	rt_post_sync(&f->in.post);
+	rt_post_sync(&f->out.others);
+	rt_post_sync(&f->in.others);
 
 	/* No handler from here on: not one that is being installed right now either. */
 	rtf_hooks_off(f);
 
-	wake_up_interruptible_poll(&f->out.wait, EPOLLIN | EPOLLHUP);
-	wake_up_interruptible_poll(&f->in.wait, EPOLLOUT | EPOLLERR);
+	rtf_wake_end(&f->out, EPOLLIN | EPOLLHUP);
+	rtf_wake_end(&f->in, EPOLLOUT | EPOLLERR);
 	kill_fasync(&f->fasync, SIGIO, POLL_HUP);
 	rtf_release(f);
 	return 0;

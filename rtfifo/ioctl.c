@@ -69,7 +69,7 @@ static long ioctl_lowat(struct rtf_file *open, const u32 __user *from)
 		return -EINVAL;
 	WRITE_ONCE(open->lowat, lowat);
 	/* It may have been lowered below what is there. */
-	wake_up_interruptible(&open->f->out.wait);
+	rtf_wake_end(&open->f->out, 0);
 	return 0;
 }
 

@@ -99,12 +99,6 @@ int ring_get_long(struct ring *r, void *dst, u32 n)
 	return ret;
 }
 
-static void ring_note_high(struct ring *r, u32 used)
-{
-	if (used > r->high)
-		WRITE_ONCE(r->high, used);
-}
-
 /*
  * Append @n bytes, and drop as many of the oldest as it takes.
  *
@@ -139,21 +133,6 @@ int ring_put_overwrite(struct ring *r, const void *src, u32 n)
 		tail = smp_load_acquire(&ix->tail);
 	}
 	return ring_put(r, src, n);
-}
-
-/*
- * Consumer of a ring whose producer may overwrite: give the space of @n bytes back.
- * @tail is where the consumer began to read; false: the oldest bytes were overwritten
- * since, what was read is void.
- */
-bool ring_try_consume(struct ring *r, u32 tail, u32 n)
-{
-	u32 used = smp_load_acquire(&r->ix->head) - tail;
-
-	if (!ring_cmpxchg(&r->ix->tail, tail, tail + n))	/* (B), (F) */
-		return false;
-	ring_note_high(r, used);
-	return true;
 }
 
 /*

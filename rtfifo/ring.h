@@ -235,6 +235,28 @@ static inline void ring_consume(struct ring *r, u32 n)
 	smp_store_release(&r->ix->tail, r->ix->tail + n);	/* (B): the bytes have been read */
 }
 
+/* Statistics: so many were in it when some were taken. */
+static __always_inline void ring_note_high(struct ring *r, u32 used)
+{
+	if (unlikely(used > r->high))
+		WRITE_ONCE(r->high, used);
+}
+
+/*
+ * Consumer of a ring whose producer may overwrite: give the space of @n bytes back.
+ * @tail is where the consumer began to read; false: the oldest bytes were overwritten
+ * since, what was read is void.
+ */
+static __always_inline bool ring_try_consume(struct ring *r, u32 tail, u32 n)
+{
+	u32 used = smp_load_acquire(&r->ix->head) - tail;
+
+	if (!ring_cmpxchg(&r->ix->tail, tail, tail + n))	/* (B), (F) */
+		return false;
+	ring_note_high(r, used);
+	return true;
+}
+
 /* Are @n bytes a whole number of records? */
 static inline bool ring_whole(const struct ring *r, u32 n)
 {
@@ -243,7 +265,6 @@ static inline bool ring_whole(const struct ring *r, u32 n)
 	return !record || n % record == 0;
 }
 
-bool ring_try_consume(struct ring *r, u32 tail, u32 n);
 int ring_put_overwrite(struct ring *r, const void *src, u32 n);
 u32 ring_flush(struct ring *r);
 u32 ring_span_used(const struct ring *r, u32 tail, u8 **at);

@@ -56,8 +56,10 @@ typedef void rtf_rt_handler_fn(unsigned int fifo, unsigned int events);
 struct rtf_end {
 	struct ring ring;
 	struct mutex lock;		/* the Linux users of the ring; held for copies only */
-	wait_queue_head_t wait;
+	struct task_struct *sleeper;	/* who sleeps in read(), if nobody did before */
+	wait_queue_head_t wait;		/* all others */
 	struct rt_post post;		/* from the RT side: wake up who waits */
+	struct rt_post others;		/* from @post: the queue, where it cannot */
 	u32 *want;			/* in the ring's index: what they wait for; 0: nothing */
 };
 
@@ -118,6 +120,8 @@ void rtf_sync(void);
 int rtf_table_init(unsigned int count);
 void rtf_table_exit(void);
 
+void rtf_wake_end(struct rtf_end *end, __poll_t events);
+
 bool rtf_in_filter(struct rtf *f);
 bool rtf_in_hook(struct rtf *f);
 void rtf_hooks_off(struct rtf *f);
@@ -156,8 +160,8 @@ void rtf_status_exit(void);
 /*
  * Sleeping and waking
  *
- * A sleeper first queues itself on end->wait, then says in *end->want
- * at how much data (or space) it wants to be woken, then looks at the ring once
+ * A sleeper first queues itself on end->wait, or takes the place end->sleeper, then says in
+ * *end->want at how much data (or space) it wants to be woken, then looks at the ring once
  * more. The RT end first moves its index, then looks at *end->want. With a full
  * barrier (E) between the two steps on either side, at least one of them sees the
  * other: no wake-up is lost.
@@ -167,7 +171,7 @@ void rtf_status_exit(void);
  * interrupt of Linux, and a ring nobody waits for none.
  */
 
-/* Linux end, queued on end->wait: ask for a wake-up at @bytes. */
+/* Linux end, queued on end->wait, or its sleeper: ask for a wake-up at @bytes. */
 static inline void rtf_want(struct rtf_end *end, u32 bytes)
 {
 	u32 want = READ_ONCE(*end->want);

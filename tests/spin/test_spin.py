@@ -16,7 +16,7 @@ MODELS = {
     "out": "NO_A NO_D NO_SYNC NO_FIRST_SYNC NO_ORDER NO_LAST_MOVE",
     "in": "NO_B NO_C NO_SYNC",
     "overwrite": "NO_F NO_F2",
-    "wake": "NO_E_LINUX NO_E_RT KEEP_WANT",
+    "wake": "NO_E_LINUX NO_E_RT KEEP_WANT LOOK_FIRST LATE_STATE",
 }
 BROKEN = [(model, flag) for model, flags in MODELS.items() for flag in flags.split()]
 

@@ -28,6 +28,18 @@ static inline void rt_post_init(struct rt_post *post, void (*fn)(struct rt_post 
 }
 
 /**
+ * rt_post_init_hard - prepare a post whose function runs in hard-irq context on PREEMPT_RT, too
+ * @post: as above
+ * @fn: as above; it may take raw locks only. That kernel runs those of rt_post_init() in a thread.
+ *
+ * Context: any.
+ */
+static inline void rt_post_init_hard(struct rt_post *post, void (*fn)(struct rt_post *post))
+{
+	post->work = IRQ_WORK_INIT_HARD((void (*)(struct irq_work *))fn);
+}
+
+/**
  * rt_post - have Linux call the post's function soon
  * @post: the post; posting one that is pending already is one call
  *
