@@ -446,7 +446,7 @@ mod tests {
     fn the_structures_have_the_header_s_size() {
         assert_eq!(size_of::<sys::Attr>(), 48);
         assert_eq!(size_of::<sys::Job>(), 16);
-        assert_eq!(size_of::<Stat>(), 8 + 7 * 8 + 8 + 6 * 8);
+        assert_eq!(size_of::<Stat>(), 8 + 7 * 8 + 8 + 7 * 8);
     }
 
     #[test]
