@@ -128,6 +128,19 @@ def test_a_trial_ends_though_a_cpu_does_not_answer(vm: Vm, what: str, cpus: int)
     assert re.search(STOPPED[what], done.console)
 
 
+@slow
+def test_a_trial_ends_though_all_ask_at_once(vm: Vm) -> None:
+    """The NMI asks that Linux be unstalled there, and before that CPU has heard of it, another one
+    asks for something else."""
+    done = vm("modprobe tactus_core; modprobe boot_fault what=asked cpu=1 || exit 2"
+              + DEAF.format(what="stalled", cpu=1, beside="", seconds=9).replace(
+                  "rmmod deaf tactus", "rmmod deaf tactus boot_fault"),
+              with_modules="tactus deaf boot_fault", smp=2, icount=True)
+    assert done.status == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["inert", "ended", "active"]
+    assert "CPU 1 does not answer Linux: it gets an NMI" in done.console
+
+
 FAULT = "modprobe tactus_core; modprobe boot_fault what={what} cpu={cpu} || exit 3; "
 HEALTHY = ("taskset $((1 << {cpu})) sleep 0.1; rmmod boot_fault; modprobe tactus || exit 5; "
            "cat /sys/kernel/tactus/state; rmmod tactus")

@@ -15,6 +15,8 @@
  * rt_lines[] is written under lines_mutex in Linux's context and read out-of-band
  * without a lock: an entry is published whole and freed when no CPU can be using it.
  */
+#include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
@@ -73,8 +75,9 @@ MODULE_PARM_DESC(take_irq,
 static struct irq_desc **vectors;	/* Linux's vector_irq: a per-CPU array */
 static raw_spinlock_t *ioapic_lock;
 
-enum { IPI_NONE, IPI_CLIENT, IPI_UNSTALL };
-static DEFINE_PER_CPU(int, ipi_pending);
+/* What a CPU's next RT interrupt is to do; bits, as several may ask at once. */
+enum { IPI_CLIENT, IPI_UNSTALL };
+static DEFINE_PER_CPU(unsigned long, ipi_pending);
 
 /* ---- which line is behind a vector ---- */
 
@@ -169,11 +172,9 @@ static bool oob_line(struct rt_line *line, unsigned int vector)
 
 static bool oob_vector(void)
 {
-	int ipi = __this_cpu_read(ipi_pending);
-
-	if (ipi) {
-		__this_cpu_write(ipi_pending, 0);
-		if (unlikely(ipi == IPI_UNSTALL))
+	if (__this_cpu_read(ipi_pending)) {
+		/* Other CPUs may ask for more just now: this_cpu_xchg() would not do. */
+		if (unlikely(xchg(this_cpu_ptr(&ipi_pending), 0) & BIT(IPI_UNSTALL)))
 			this_cpu_write(pl_cpu.inband_vif, 1);
 		pl_client->ipi();
 	}
@@ -270,13 +271,13 @@ void pl_line_ipi(int cpu)
 {
 	if (unlikely(!READ_ONCE(pl_core.active)))
 		return;
-	WRITE_ONCE(per_cpu(ipi_pending, cpu), IPI_CLIENT);
+	set_bit(IPI_CLIENT, per_cpu_ptr(&ipi_pending, cpu));
 	pl_stalled(send_ipi, (void *)(long)cpu);
 }
 
 void pl_line_unstall(void)
 {
-	this_cpu_write(ipi_pending, IPI_UNSTALL);
+	set_bit(IPI_UNSTALL, this_cpu_ptr(&ipi_pending));
 	pl_core.ipi_self(pl_core.oob_vector);
 }
 

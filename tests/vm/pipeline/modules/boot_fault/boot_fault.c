@@ -7,6 +7,8 @@
  *	what=tick	nor for Linux
  *	what=ipi	RT interrupts from other CPUs are not sent
  *	what=replay	what is logged for irq_work is forgotten
+ *	what=asked	as soon as an NMI has asked for Linux to be unstalled, somebody asks for
+ *			another RT interrupt, as another CPU may just then
  *
  * Linux stalled, by a thread of that CPU, when "stall_ms" is written to:
  *	what=stall	it keeps interrupts off for so long
@@ -36,6 +38,8 @@ static void shot(u64 when);
 static int tick(unsigned long ticks, struct clock_event_device *dev);
 static void ipi(int to);
 static RTIME replay(void);
+static void unstall(void);
+static void sent(int to);
 
 static struct arrival {
 	const char *what;
@@ -45,9 +49,11 @@ static struct arrival {
 	{ "tick", { "tactus", "tactus:client_next_event", tick } },
 	{ "ipi", { "tactus", "tactus:pl_line_ipi", ipi } },
 	{ "replay", { "tactus", "tactus:rt_get_time", replay } },
+	{ "asked", { "tactus", "tactus:pl_line_unstall", unstall } },
+	{ "asked", { "tactus", "tactus:pl_line_ipi", sent } },
 };
 
-enum { SHOT, TICK, IPI, REPLAY };
+enum { SHOT, TICK, IPI, REPLAY, UNSTALL, SENT };
 
 static void shot(u64 when)
 {
@@ -86,6 +92,24 @@ static RTIME replay(void)
 	}
 	pl_hard_restore(flags);
 	return get_time();
+}
+
+/* Context: any. */
+static void sent(int to)
+{
+	void (*send)(int to) = arrivals[SENT].instead.real;
+
+	send(to);
+}
+
+/* Context: NMI. */
+static void unstall(void)
+{
+	void (*ask)(void) = arrivals[UNSTALL].instead.real;
+
+	ask();
+	if (raw_smp_processor_id() == cpu)
+		sent(cpu);
 }
 
 /* ---- Linux stalled ---- */
@@ -127,9 +151,16 @@ module_param(stall_ms, uint, 0644);
 
 static int __init boot_fault_init(void)
 {
-	for (int i = 0; i < ARRAY_SIZE(arrivals); i++)
-		if (!strcmp(what, arrivals[i].what))
-			return instead_init(&arrivals[i].instead);
+	bool found = false;
+
+	for (int i = 0; i < ARRAY_SIZE(arrivals); i++) {
+		if (strcmp(what, arrivals[i].what))
+			continue;
+		instead_init(&arrivals[i].instead);	/* cannot fail */
+		found = true;
+	}
+	if (found)
+		return 0;
 	if (strcmp(what, "stall") && strcmp(what, "lost"))
 		return -EINVAL;
 	thread = kthread_create(stalling, NULL, "boot_fault");
