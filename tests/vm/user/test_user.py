@@ -180,17 +180,21 @@ def test_the_shared_library(vm, tmp_path: Path) -> None:
 
 
 def run_random_code(vm, first: int, count: int, **options) -> None:
-    """A process for each seed ends, whatever its code does; the next one is served as ever."""
+    """A process for each seed ends, whatever its code does; the next one is served as ever. The
+    control comes first: who is refused, here by a period of 1 us, is counted."""
     done = vm(f"""
+        ./user_crashme 1 2 1000
         ./user_crashme {first} {count}
         tail -n +2 /sys/kernel/tactus/demotions | cut -f 4 | sort -u
         ./user_check jobs syscall; {AFTER}""",
               modules=f"{MODULES} user_peer",
               put=[programs.build("user_crashme"), programs.build("user_check")], icount=True,
               **options)
-    ends, *reasons = done.stdout.splitlines()
+    control, ends, *reasons = done.stdout.splitlines()
+    assert control == "exited 2 killed 0 refused 2"
+    assert done.stderr.count("was refused: -22, the period is not 5 us to 1 h") == 2
     exited, killed, refused = map(int, re.findall(r" (\d+)", ends))
-    assert exited + killed == count and exited and killed and not refused
+    assert exited + killed == count and exited and killed and not refused, done.stderr
     assert {"syscall", "trap"} <= set(reasons[:-3])
     assert reasons[-3:] == ["ok jobs", "ok syscall", "unloaded"]
 
