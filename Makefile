@@ -110,6 +110,8 @@ demo-cnc: setup-demo
 # minutes of two CPUs, of a host whose CPUs others share. Whoever adds a test that breaks it makes
 # another shorter.
 CPU_BUDGET ?= 9000
+# Runs of the same guest share one boot; `make test TACTUS_STATE=` boots each, as `make test-long` does.
+test test-quick: export TACTUS_STATE ?= keep
 test: setup-test
 	@failed=0; \
 	$(MAKE) --no-print-directory unit || failed=1; \

@@ -85,6 +85,23 @@ def test_only_states_that_many_runs_share_are_kept(qemu: str, shared: bool):
     assert kept.shared(qemu) is shared
 
 
+def test_a_mended_qemu_is_another(tmp_path: Path):
+    program = tmp_path / "qemu"
+    program.write_bytes(b"one")
+    first = kept.made_by(str(program))
+    assert first == kept.made_by(str(program))
+    program.write_bytes(b"mended")
+    assert first != kept.made_by(str(program))
+
+
+def test_a_run_in_tests_says_how_it_begins(vm, monkeypatch: pytest.MonkeyPatch):
+    """So that the one command repeats it, whatever TACTUS_STATE is there."""
+    assert "--state=keep" in vm("true").command
+    assert "--state= " in vm("true", state="").command
+    monkeypatch.delenv("TACTUS_STATE")
+    assert "--state= " in vm("true").command
+
+
 def test_a_name_is_made_of_all_that_a_boot_depends_on():
     one = kept.key(["qemu", "-m", "512M"], (7, 2), b"kernel", b"archive")
     assert one == kept.key(["qemu", "-m", "512M"], (7, 2), b"kernel", b"archive")
@@ -105,13 +122,25 @@ def test_what_nobody_asks_for_goes(tmp_path: Path, monkeypatch):
         state.put(scratch, b"console")
         return state
 
+    def age(seconds: float, *states: kept.State) -> None:
+        then = time.time() - seconds
+        for state in states:
+            os.utime(state.path, (then, then))
+
     old, used = made("old"), made("used")
-    long_ago = time.time() - kept.KEEP_S - 1
-    for state in (old, used):
-        os.utime(state.path, (long_ago, long_ago))
+    age(kept.KEEP_S + 1, old, used)
     assert used.use()
     assert made("new").use() and used.use()
     assert not old.use() and not old.console.exists()
+
+    monkeypatch.setattr(kept, "KEEP_BYTES", 12)     # two of them, and the one that comes
+    age(kept.IN_USE_S + 2, used)
+    age(kept.IN_USE_S + 1, kept.State("kernel-host-1", "new"))
+    assert made("third").use()
+    assert not used.path.exists() and kept.State("kernel-host-1", "new").use()
+    monkeypatch.setattr(kept, "KEEP_BYTES", 0)
+    assert made("fourth").use(), "whatever the others take"
+    assert kept.State("kernel-host-1", "third").use(), "somebody may be about to begin with it"
 
 
 class Running:

@@ -90,12 +90,14 @@ def run_vm(
     qemu: str = "",
     nmi: float = 0,
     schedule: int | None = None,
+    state: str | None = None,
     extra: Iterable[str] = (),
     check: bool = True,
 ) -> Result:
     """One `vm run`. `put` maps host to guest paths, or lists host paths; `get` lists guest paths,
     whose files end up in Result.files under their base names; `kernel` may be (series, flavour).
-    Several CPUs run in virtual time, unless it says `icount=False`."""
+    Several CPUs run in virtual time, unless it says `icount=False`. A run begins with a kept state
+    where TACTUS_STATE says so; `state=""` boots in any case."""
     parallel = smp > 1 and icount is None and PARALLEL
     if icount is None:
         icount = smp > 1 and not parallel
@@ -131,7 +133,10 @@ def run_vm(
         words += ["--nmi", str(nmi)]
     if schedule is not None:
         words += ["--schedule", str(schedule)]
-    words += [*extra, "--", command]
+    if state is None:
+        state = os.environ.get("TACTUS_STATE", "")
+    # Also when there is none: a shell that repeats it may have another TACTUS_STATE.
+    words += [f"--state={state}", *extra, "--", command]
     commands.append(shlex.join(words))
     if twice.WANTED and not (icount and smp > 1):
         pytest.skip("one CPU, or the host's time: not one that runs twice")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import os
 import re
 import shlex
@@ -435,9 +436,12 @@ class _Machine:
         image = job.kernel.image.read_bytes()
         # By inheritance: numbers of open files say nothing of a boot.
         words = [re.sub(r"/proc/self/fd/\d+|fd=\d+", "", word) for word in self._words("", "")]
+        plug_ins = [Path(word.split(",")[0]) for before, word in itertools.pairwise(words)
+                    if before == "-plugin"]
         label = f"{job.kernel.release}-{job.kernel.version}".replace("/", "_")
         return kept.State(f"{label}-{'virtual' if job.icount else 'host'}-{job.smp}",
-                          kept.key(words, self._emulator().version, image, base))
+                          kept.key(words, kept.made_by(words[0]), image, base,
+                                   *(path.read_bytes() for path in plug_ins)))
 
     def boot(self, archive: bytes, extra: tuple[str, ...] = (), said: bytes = b"") -> None:
         """Starts it with an initrd; `said` is what its console had before."""

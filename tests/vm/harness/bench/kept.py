@@ -10,7 +10,8 @@ In virtual time a run from a state equals one from a boot in every counter, but 
 numbers of the CPU: QEMU begins them anew with each process.
 
 The file's name is made of all that a boot depends on. With another QEMU, kernel, PID 1 or argument
-there is another file; one that nobody asked for within an hour goes when another comes.
+there is another file. When one comes, those go that nobody asked for within an hour, and the oldest
+of those that together take too much.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from .common import BenchError, cache_dir
+from .common import BenchError, cache_dir, locked
 from .monitor import Monitor
 
 KEEP_S = 3600.0
+# All of them, on disk: some 60. What is in use by another process stays.
+KEEP_BYTES = 6 << 30
+IN_USE_S = 120.0
 # More arguments of QEMU that many runs share: devices without a file of the host's behind them. The
 # CPU is the one that test_kept.py compares a boot and a state on.
 SHARED = re.compile(r"(-device edu|-chardev null,id=\w+|-device isa-serial,[\w=,]+|"
@@ -68,12 +72,27 @@ class State:
 
     def put(self, scratch: Path, console: bytes) -> None:
         """Puts a state that was written to `scratch` in its place, and old ones away."""
-        for old in self.path.parent.glob(f"{self.label}-*"):
-            if old.suffix != ".console" and time.time() - old.stat().st_mtime > KEEP_S:
+        folder = self.path.parent
+        with locked(folder / ".lock"):
+            for old in outdated(folder, scratch.stat().st_size):
                 old.unlink()
                 old.with_name(f"{old.name}.console").unlink(missing_ok=True)
-        self.console.write_bytes(console)
-        scratch.rename(self.path)
+            self.console.write_bytes(console)
+            scratch.rename(self.path)
+
+
+def outdated(folder: Path, more: int) -> list[Path]:
+    """The states that go when one of `more` bytes comes."""
+    now = time.time()
+    states = [(path, path.stat()) for path in folder.iterdir()
+              if path.suffix != ".console" and not path.name.startswith(".")]
+    found = []
+    for path, stat in sorted(states, key=lambda pair: -pair[1].st_mtime):
+        more += stat.st_size
+        age = now - stat.st_mtime
+        if age > KEEP_S or more > KEEP_BYTES and age > IN_USE_S:
+            found.append(path)
+    return found
 
 
 def shared(qemu: str) -> bool:
@@ -81,9 +100,16 @@ def shared(qemu: str) -> bool:
     return SHARED.fullmatch(qemu) is not None
 
 
-def key(words: list[str], version: tuple[int, int], *contents: bytes) -> str:
-    """A name for all that a boot depends on: QEMU's command line and version, kernel, archive."""
-    digest = hashlib.sha256(repr((words, version)).encode())
+def made_by(program: str) -> tuple[int, int]:
+    """What tells one build of QEMU from another: its version is the same with a mended one."""
+    stat = os.stat(program)
+    return stat.st_size, stat.st_mtime_ns
+
+
+def key(words: list[str], program: tuple[int, int], *contents: bytes) -> str:
+    """A name for all that a boot depends on: QEMU's command line and build, kernel, archive,
+    plug-ins."""
+    digest = hashlib.sha256(repr((words, program)).encode())
     for content in contents:
         digest.update(hashlib.sha256(content).digest())
     return digest.hexdigest()[:16]
