@@ -187,7 +187,7 @@ GENERATIONS = ("core2duo", "Nehalem", "SandyBridge", "Haswell", "Broadwell", "Sk
 # Kernels of our own, with the options that distributions differ in (config/NAME.config) -> is it to
 # be refused, and with what words?
 CONFIGURED = {"desktop": "", "server": "", "kprobeless": "symbol table cannot be reached",
-              "bare": "built without CONFIG_PARAVIRT_XXL"}
+              "bare": "built without CONFIG_PARAVIRT_XXL", "desktop-6.12": ""}
 
 # Models of Bochs's CPU, and kernels: the generic one has intel_idle.
 BOCHS = (("corei7_sandy_bridge_2600k", "cloud"), ("corei7_ivy_bridge_3770k", "cloud"),
@@ -439,23 +439,41 @@ def page(rows: Sequence[Row], what: str = "machine") -> str:
     return "\n".join([*lines, "", f"{good} of {total} cells passed.", ""])
 
 
+def name_of(line: str) -> str:
+    """Whose row of a table of the page it is."""
+    return line.partition("|")[2].partition("|")[0].strip()
+
+
+def renewed(old: str, rows: Sequence[Row], what: str) -> str:
+    """A table of the page with these rows in it. Those of machines that were not run now stay;
+    each machine has one."""
+    head, rule, *new = page(rows, what).splitlines()[:-2]
+    lines = {name_of(line): line for line in old.splitlines()[2:] if line.startswith("|")
+             and old.startswith(head)}
+    lines |= {name_of(line): line for line in new}
+    wanted = [name for name, one in PLATFORMS.items() if one.what == what]
+    if lacking := sorted(set(wanted) - set(lines)):
+        raise SystemExit(f"platforms: not run: {'; '.join(lacking)}")
+    good = sum("refused: `" in lines[name] or lines[name].count("| ok") for name in wanted)
+    total = sum("refused: `" in lines[name] or len(checks_of(name)) for name in wanted)
+    return "\n".join([head, rule, *(lines[name] for name in wanted), "",
+                      f"{good} of {total} cells passed.", ""])
+
+
 def write_page(rows: Sequence[Row]) -> None:
-    """Replace what is between the marks of docs/platforms.md. A table of which no row was run
-    stays; one of them must be there."""
+    """Renew the tables of docs/platforms.md, between the marks, of which rows were run."""
     if not rows:
         raise SystemExit("platforms: nothing was run")
     for what in ("machine", "kernel", "CPU in Bochs"):
-        wanted = {name for name, one in PLATFORMS.items() if one.what == what}
-        found = [row for row in rows if row.name in wanted]
-        if lacking := wanted - {row.name for row in found}:
-            if found:
-                raise SystemExit(f"platforms: not run: {'; '.join(sorted(lacking))}")
+        found = [row for row in rows if PLATFORMS[row.name].what == what]
+        if not found:
             continue
         mark = what.partition(" ")[0]
         begin, end = f"<!-- {mark}s: begin -->\n", f"<!-- {mark}s: end -->\n"
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-        _, _, after = rest.partition(end)
-        PAGE.write_text(f"{before}{begin}{page(found, what)}{end}{after}", encoding="utf-8")
+        old, _, after = rest.partition(end)
+        PAGE.write_text(f"{before}{begin}{renewed(old, found, what)}{end}{after}",
+                        encoding="utf-8")
 
 
 def table(rows: Sequence[Row]) -> str:

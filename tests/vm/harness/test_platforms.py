@@ -26,6 +26,7 @@ from harness.platforms import (
     judge,
     kept,
     page,
+    renewed,
     table,
 )
 
@@ -250,3 +251,22 @@ def test_a_refusal_is_told() -> None:
     row = judged("PLATFORM refused the clock is not the TSC; nothing was changed\n")
     assert row.refused.startswith("the clock") and not row.trouble and not row.good
     assert "refused: the clock" in table([row])
+
+
+def test_rows_that_were_not_run_stay_on_the_page() -> None:
+    """A row that was run takes its old one's place; a machine without any row is an error."""
+    names = [name for name, one in PLATFORMS.items() if one.what == "kernel"]
+    rows = [Row(name, passed=dict.fromkeys(PLATFORMS[name].checks, True), timer="old")
+            for name in names]
+    for row in rows:
+        if wanted := PLATFORMS[row.name].refused:
+            row.wanted = row.refused = wanted
+    old = page(rows, "kernel")
+    assert renewed(old, rows[:1], "kernel") == old
+    again = dataclasses.replace(rows[0], timer="new")
+    assert renewed(old, [again], "kernel") == page([again, *rows[1:]], "kernel")
+    with pytest.raises(SystemExit, match=f"not run: {names[-1]}$"):
+        renewed(page(rows[:-1], "kernel"), [again], "kernel")
+    other_columns = old.replace("| task |", "|", 1)
+    with pytest.raises(SystemExit, match="not run"):
+        renewed(other_columns, [again], "kernel")

@@ -80,7 +80,7 @@ static int __init fake_machine_init(void)
 		err = change(&x86_hyper_type, X86_HYPER_MS_HYPERV, sizeof(x86_hyper_type));
 	} else if (!strcmp(as, "sev")) {
 		err = change(find_symbol("sev_status"), MSR_AMD64_SEV_ES_ENABLED, sizeof(u64));
-		err = err ?: change(find_symbol("cc_vendor"), CC_VENDOR_AMD, sizeof(enum cc_vendor));
+		err = err ?: change(find_symbol("cc_vendor"), CC_VENDOR_AMD, sizeof(CC_VENDOR_AMD));
 	} else if (!strcmp(as, "tdx")) {
 		err = add_feature(X86_FEATURE_TDX_GUEST);
 #ifdef X86_FEATURE_FRED
