@@ -42,6 +42,12 @@ static bool has_ldt(void)
 #endif
 }
 
+/* A debugger's, for this thread. RT mode has none: what they wait for would pass unseen. */
+static bool has_breakpoints(void)
+{
+	return READ_ONCE(current->thread.ptrace_dr7) & 0xff;
+}
+
 static int check_thread(const struct process *p, const char **why)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
@@ -52,6 +58,8 @@ static int check_thread(const struct process *p, const char **why)
 		return refuse(why, -EOPNOTSUPP, "only 64-bit code can run in RT mode");
 	if (has_ldt())
 		return refuse(why, -EOPNOTSUPP, "the process has a local descriptor table");
+	if (has_breakpoints())
+		return refuse(why, -EBUSY, "a debugger's hardware breakpoints do not reach RT mode");
 	return 0;
 }
 

@@ -47,8 +47,8 @@ struct rt_job {
  * says what a demotion is to do if @attr->flags does not.
  *
  * Return: 0: in RT mode; else rt_why() says why not. -EINVAL, -EPERM, -ENOSPC, -EAGAIN
- * (RLIMIT_MEMLOCK), -EINTR (a signal came before the first release), -EOPNOTSUPP, -ENOMEM, or what
- * open() of /dev/rt says.
+ * (RLIMIT_MEMLOCK), -EINTR (a signal came before the first release), -EBUSY (a debugger has
+ * hardware breakpoints for this thread), -EOPNOTSUPP, -ENOMEM, or what open() of /dev/rt says.
  */
 int rt_enter(const struct rt_attr *attr);
 
