@@ -4,14 +4,23 @@
 Counted is time of the host's CPUs, guests, builds and compilers included: the wall's clock of a
 shared machine says more about its other users. `--cpu-budget S` sets the limit; each test's share
 goes into the closing table, and with `--cpu-times FILE` all of them into a file.
+
+A run with a budget also notes in the cache what each file took, and the next one begins with those
+that take longest: else one worker is still at such a file when the other has nothing left.
 """
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 import resource
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from .bench.common import cache_dir
 
 SHOWN = 25
 KEY = "cpu_s"
@@ -40,6 +49,28 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, object, None
     item.config._cpu_then = now  # type: ignore[attr-defined]
 
 
+def noted() -> Path:
+    """What each file took, by its name."""
+    return cache_dir() / "cpu-times.json"
+
+
+def longest_first(names: list[str], took: dict[str, float]) -> list[int]:
+    """The order of tests by what their files took; new files come first, each file's tests stay
+    together as they are."""
+    def cost(number: int) -> float:
+        return -took.get(names[number].partition("::")[0], float("inf"))
+    return sorted(range(len(names)), key=cost)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """All workers have the order that the controller has read."""
+    took = getattr(config, "workerinput", {}).get("took")
+    if took:
+        items[:] = [items[number] for number in
+                    longest_first([item.nodeid for item in items], took)]
+
+
 class Table:
     """On the side that collects all reports."""
 
@@ -47,8 +78,27 @@ class Table:
         self.budget_s: float = config.getoption("--cpu-budget")
         self.file: Path | None = config.getoption("--cpu-times")
         self.took: dict[str, float] = {}
+        self.before: dict[str, float] = {}
         if self.file:
             self.file.write_text("")
+        if self.budget_s:
+            with contextlib.suppress(OSError, ValueError):
+                self.before = json.loads(noted().read_text(encoding="utf-8"))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["took"] = self.before
+
+    def note(self) -> None:
+        """For the next run's order; of files that ran now, and of others what is known."""
+        files: dict[str, float] = {}
+        for name, spent in self.took.items():
+            file = name.partition("::")[0]
+            files[file] = round(files.get(file, 0.0) + spent, 1)
+        fresh = noted().with_name(f".{noted().name}.{os.getpid()}")
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps(self.before | files, indent=1) + "\n", encoding="utf-8")
+        fresh.replace(noted())
 
     @property
     def total_s(self) -> float:
@@ -63,6 +113,8 @@ class Table:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.budget_s:
+            self.note()
         if self.budget_s and self.total_s > self.budget_s and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

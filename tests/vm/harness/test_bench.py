@@ -299,6 +299,36 @@ def test_a_module_folder_sees_our_headers(tmp_path):
     assert json.loads(done.stdout)["modules"] == [str(tmp_path / "mine.ko")]
 
 
+def test_what_one_folder_had_compiled_serves_another(tmp_path):
+    """Wherever it is: a checkout's modules, and the copies that mutants are made of."""
+    done = {}
+    for folder in (tmp_path / "one", tmp_path / "an" / "other"):
+        folder.mkdir(parents=True)
+        (folder / "Kbuild").write_text("obj-m := mine.o\n")
+        (folder / "mine.c").write_text(
+            "#include <linux/module.h>\n#include <rt/time.h>\n"
+            f'MODULE_INFO(made, "{tmp_path}" __FILE__);\nMODULE_LICENSE("GPL");\n')
+        log = folder / "ccache.log"
+        built = vm_words("build", folder, env={"CCACHE_STATSLOG": str(log)})
+        assert built.returncode == 0, built.stderr
+        misses = log.read_text().split().count("cache_miss")
+        done[folder.name] = misses, (folder / "mine.ko").read_bytes()
+    assert done["one"][0] > 0 and done["other"][0] == 0
+    assert done["one"][1] == done["other"][1]
+
+
+def test_modinfo_is_read_as_modinfo_reads_it(trouble, tmp_path):
+    for what in ("depends", "vermagic", "name", "license"):
+        told = subprocess.run(["/sbin/modinfo", "-F", what, trouble], text=True, check=True,
+                              stdout=subprocess.PIPE).stdout.splitlines()
+        assert [line for line in modules.info(trouble, what) if line] == [
+            line for line in told if line]
+    for content in (b"", b"\x7fELF\2\1", b"text\n" * 100, Path("/bin/true").read_bytes()):
+        (tmp_path / "no.ko").write_bytes(content)
+        with pytest.raises(common.BenchError, match="not a kernel module"):
+            modules.info(tmp_path / "no.ko", "depends")
+
+
 def test_help_has_examples_and_statuses():
     text = vm_words("--help").stdout
     assert all(word in text for word in ("vm run --icount", "vm build", "123", "124", "125"))

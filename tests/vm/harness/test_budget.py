@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,9 +31,37 @@ def test_cpu_time_of_children_counts(tmp_path: Path, budget: float, status: int,
         [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", *workers,
          f"--cpu-budget={budget}", "--cpu-times=times", "."],
         cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])})
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
+                          "TACTUS_CACHE": str(tmp_path / "cache")})
     assert done.returncode == status, done.stdout
     took = {name.split("::")[1]: float(spent) for spent, name in
             map(str.split, (tmp_path / "times").read_text().splitlines())}
     assert took["test_child"] >= 0.3 > took["test_sleeper"]
     assert ("more than their budget" in done.stdout) == bool(status)
+    noted = json.loads((tmp_path / "cache/cpu-times.json").read_text())
+    assert 0.3 <= noted["test_it.py"] < 30
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_took_longest_begins(tmp_path: Path, workers: int) -> None:
+    """Each worker has the next file as soon as it has done with one."""
+    for name in "abcd":
+        (tmp_path / f"test_{name}.py").write_text(
+            "import time\n" + "".join(f"def test_{number}():\n    time.sleep(0.3)\n"
+                                      for number in range(2)))
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache/cpu-times.json").write_text(json.dumps(
+        {"test_a.py": 1.0, "test_b.py": 3.0, "test_c.py": 2.0}))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", "-v",
+         f"-n{workers}", "--dist=loadfile", "--cpu-budget=60", "."],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
+                          "TACTUS_CACHE": str(tmp_path / "cache")})
+    ended = re.findall(r"\[(gw\d)\].* PASSED test_(\w)\.py", done.stdout)
+    assert sorted(file for _, file in ended) == sorted("aabbccdd")
+    if workers == 1:
+        assert [file for _, file in ended] == list("ddbbccaa")
+    else:
+        assert {dict(reversed(ended))[worker] for worker in ("gw0", "gw1")} == {"d", "b"}

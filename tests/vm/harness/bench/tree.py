@@ -11,9 +11,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import chroot
+from . import builds, chroot
 from .common import TREE, BenchError, build_dir, locked, say
-from .kernels import CHECKING, Kernel, compiler_missing
+from .kernels import CHECKING, Kernel, compiler_missing, compiler_of
 
 # What Kbuild may read; everything else in the checkout does not concern the modules.
 SOURCES = ("Kbuild", "kernel", "rtfifo", "skins", "examples", "tests", "tools/measure")
@@ -38,9 +38,10 @@ def _make(kernel: Kernel, folder: Path, extra: list[str],
         done = chroot.run(kernel, command, [folder, *(also or [])])
         return done.returncode, done.stdout + done.stderr
     env = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=False, env=env)
-    return done.returncode, done.stdout + done.stderr
+    with builds.cached(command, compiler_of(kernel), folder) as build:
+        done = subprocess.run(build.command, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False, env=env | build.env, pass_fds=build.handles)
+    return done.returncode, build.told(done.stdout + done.stderr)
 
 
 def _check_compiler(kernel: Kernel) -> None:
@@ -166,10 +167,8 @@ def _stale_modules(folder: Path) -> list[Path]:
     order = folder / "modules.order"
     if not order.is_file():
         return []
-    named = set()
-    for line in order.read_text(encoding="utf-8").splitlines():
-        path = Path(line).with_suffix(".ko")
-        named.add(path if path.is_absolute() else folder / path)
+    named = {folder / builds.below(line, folder).with_suffix(".ko")
+             for line in order.read_text(encoding="utf-8").splitlines()}
     return [path for path in folder.rglob("*.ko") if path not in named]
 
 
