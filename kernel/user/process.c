@@ -11,6 +11,7 @@
 #include <linux/memory.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "user.h"
 
 static struct process *process_of(struct mmu_notifier *notifier)
@@ -149,6 +150,23 @@ static struct shadow *renew(struct process *p)
 	return s;
 }
 
+/*
+ * Fill the current one. Stale ones are pinned and charged as well, until the threads that were in
+ * them have come back. These are on their way, and want nothing that we hold.
+ */
+static int fill(struct process *p, struct shadow *s)
+{
+	atomic_t *shadows = &p->changes.shadows;
+	bool stale_ones = atomic_read(shadows) > 1;
+	int err = shadow_fill(s);
+
+	if (err != -EAGAIN || !stale_ones)
+		return err;
+	if (wait_var_event_interruptible(shadows, atomic_read(shadows) == 1))
+		return -EINTR;
+	return shadow_fill(s);
+}
+
 struct shadow *process_shadow(struct process *p, u64 *took_ns)
 {
 	RTIME before = rt_get_time();
@@ -158,7 +176,7 @@ struct shadow *process_shadow(struct process *p, u64 *took_ns)
 	mutex_lock(&p->mutex);
 	do {
 		s = renew(p);
-		err = s ? shadow_fill(s) : -ENOMEM;
+		err = s ? fill(p, s) : -ENOMEM;
 	} while (!err && READ_ONCE(s->stale));
 	*took_ns = rt_get_time() - before;
 	if (!err)

@@ -15,6 +15,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "compat/pages.h"
 #include "user.h"
 
@@ -220,6 +221,7 @@ struct shadow *shadow_new(struct mm_struct *mm, struct changes *changes)
 	mmgrab(mm);
 	s->mm = mm;
 	s->changes = changes;
+	atomic_inc(&changes->shadows);
 	return s;
 }
 
@@ -430,6 +432,7 @@ static void unpin_below(struct shadow *s, u64 *table, int level, int entries)
 static void shadow_free(struct kref *ref)
 {
 	struct shadow *s = container_of(ref, struct shadow, ref);
+	struct changes *changes = s->changes;
 	struct page *page, *next;
 
 	unpin_below(s, s->pgd, levels() - 1, USER_ENTRIES);
@@ -438,6 +441,8 @@ static void shadow_free(struct kref *ref)
 	free_pages((unsigned long)s->pgd, 1);
 	mmdrop(s->mm);
 	kfree(s);
+	atomic_dec(&changes->shadows);
+	wake_up_var(&changes->shadows);
 }
 
 void shadow_put(struct shadow *s)

@@ -39,6 +39,7 @@
  * @from: what is being pinned
  * @to: its end
  * @hit: some of that changes
+ * @shadows: how many of that memory have pages pinned, stale ones included
  */
 struct changes {
 	spinlock_t lock;	/* see above */
@@ -46,6 +47,7 @@ struct changes {
 	wait_queue_head_t none;
 	unsigned long from, to;
 	bool hit;
+	atomic_t shadows;
 };
 
 void changes_init(struct changes *c);

@@ -179,6 +179,8 @@ EDITS: dict[str, dict[str, str]] = {
         "\t\tp->shadow->stale = true;\n": "",
         "\t\t\tif (t->shadow == p->shadow)\n": "\t\t\tif (t->shadow != p->shadow)\n",
     },
+    # Who goes to RT mode does not wait for those who still have the memory of before.
+    "pins_not_awaited": {"\tif (err != -EAGAIN || !stale_ones)\n": "\tif (err || !stale_ones)\n"},
     # A change of memory does not wait until RT code has stopped.
     "late_recall": {"\trecall_now(t);\n\tcomplete(&t->done);\n": "\tcomplete(&t->done);\n"},
     # The timer is set too soon; and nobody waits for the rest.

@@ -231,6 +231,7 @@ def test_a_mutant_is_seen(vm, tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(("name", "seen"), [
     ("kernel_in_ring3", ["kernel_memory"]), ("calls_reach_kernel", ["fifo"]),
+    ("pins_not_awaited", ["pinned_twice"]),
     ("shadow_stays", ["dontneed", "mapped_over"]), ("late_recall", ["thrown_away"]),
     ("view_stays", ["fifo_pages"]), ("view_written", ["fifo_pages"]),
     ("huge_offset", ["huge_pages"]), ("huge_at_once", ["huge_pages"])])

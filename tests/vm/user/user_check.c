@@ -1610,6 +1610,82 @@ static void root_above_the_memory(void)
 	_exit(0);
 }
 
+/* ---- the limit of pinned memory, while another thread still has the memory of before ---- */
+
+static pthread_barrier_t all_there;
+static volatile char *given_back;
+static volatile int given, over, worst;
+
+static void one_job(void)
+{
+	int err = rt_wait(NULL);
+
+	if (err && err != -ETIMEDOUT)
+		worst = err;
+}
+
+static void jobs_until(const volatile int *end)
+{
+	while (!*end && !worst)
+		one_job();
+}
+
+static void *pins_beside(void *unused)
+{
+	struct rt_attr attr = usual;
+
+	attr.budget_ns = PERIOD_NS / 3;
+	pthread_barrier_wait(&all_there);
+	drop_capability(CAP_IPC_LOCK);
+	enter(&attr);
+	jobs_until(&over);
+	rt_leave();
+	return unused;
+}
+
+static void *gives_back(void *unused)
+{
+	pthread_barrier_wait(&all_there);
+	usleep(soon_ns / 1000);
+	madvise((void *)given_back, 4096, MADV_DONTNEED);
+	given = 1;
+	return unused;
+}
+
+/* On one CPU the urgent thread is back before the other one has got out of RT mode. */
+static void case_pinned_twice(void)
+{
+	struct sched_param urgent = { .sched_priority = 50 };
+	struct rt_attr attr = usual;
+	pthread_t beside, thread;
+	struct rlimit limit;
+
+	given_back = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	attr.budget_ns = PERIOD_NS / 3;
+	pthread_barrier_init(&all_there, NULL, 3);
+	pthread_create(&beside, NULL, pins_beside, NULL);
+	pthread_create(&thread, NULL, gives_back, NULL);
+	enter(&attr);
+	rt_leave();
+	limit.rlim_cur = limit.rlim_max = stat_now().pages * 4096 * 3 / 2;
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &limit));
+	drop_capability(CAP_IPC_LOCK);
+	CHECK(!sched_setscheduler(0, SCHED_FIFO, &urgent));
+	pthread_barrier_wait(&all_there);
+	enter(&attr);
+	jobs_until(&given);
+	for (int k = 0; k < 20 && !worst; k++)
+		one_job();
+	rt_leave();
+	over = 1;
+	pthread_join(thread, NULL);
+	pthread_join(beside, NULL);
+	if (worst)
+		printf("rt_wait(): %d\n", worst);
+	CHECK(!worst);
+	CHECK(stat_now().demotions[RT_END_MEMORY]);
+}
+
 /* A child of fork() has a /dev/rt of its own, but only if its parent had one. */
 static int devices_open(void)
 {
@@ -1671,7 +1747,7 @@ static void case_who_may(void)
 	do(port) do(port_beyond) do(ports) do(all_ports)			\
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
 	do(demote_abort) do(demotion_is_told) do(budget) do(signals) do(kill) do(exec) do(fork)	\
-	do(dontneed) do(mapped_over) do(thrown_away) do(new_memory) do(threads) do(ptrace)	\
+	do(dontneed) do(mapped_over) do(thrown_away) do(new_memory) do(pinned_twice) do(threads) do(ptrace)	\
 	do(fifo) do(fifo_pages) do(huge_pages) do(semaphore) do(inheritance) do(no_inheritance)	\
 	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
 	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
