@@ -106,10 +106,9 @@ demo-cnc: setup-demo
 	@tests/vm/python examples/linuxcnc/demo || [ $$? = 77 ]
 
 # All of it runs even when a part fails, so that one run shows everything; pytest comes last, and
-# runs the KUnit suites too (tests/kunit/test_kunit.py). The budget is in seconds of CPU time: 75
-# minutes of two CPUs, of a host whose CPUs others share. Whoever adds a test that breaks it makes
-# another shorter.
-CPU_BUDGET ?= 9000
+# runs the KUnit suites too (tests/kunit/test_kunit.py). The budget is in seconds of CPU time: 35
+# minutes of two CPUs. Whoever adds a test that breaks it makes another shorter.
+CPU_BUDGET ?= 4200
 # Runs of the same guest share one boot; `make test TACTUS_STATE=` boots each, as `make test-long` does.
 test test-quick: export TACTUS_STATE ?= keep
 test: setup-test

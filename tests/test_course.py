@@ -58,7 +58,7 @@ def test_six_labs_ask_and_answer() -> None:
     assert page.count("*Question.*") == page.count("*Answer.*") == 6
 
 
-@pytest.mark.parametrize("number", ["1", pytest.param("2", marks=pytest.mark.slow), "5",
+@pytest.mark.parametrize("number", ["1", pytest.param("2", marks=pytest.mark.long), "5",
                                     pytest.param("6", marks=pytest.mark.slow)])
 def test_a_lab(number: str, tmp_path: Path) -> None:
     last_lines(number, tmp_path)
@@ -67,7 +67,7 @@ def test_a_lab(number: str, tmp_path: Path) -> None:
             "slope.wav", "sigma-2-32000.wav", "pwm-16384.wav"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_lab_on_priority_inversion(tmp_path: Path) -> None:
     """The lander resets without inheritance alone, and both charts are drawn."""
     last_lines("4", tmp_path)

@@ -29,7 +29,8 @@ def snr_db(reference: Sequence[float], stamps: Sequence[speaker.Stamp]) -> float
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("series", "names"), [
-    ("6.1", ("pwm 8192", "pwm 16384", "sigma 2, 32000")), ("6.12", ("pwm 16384",))],
+    ("6.1", ("pwm 8192", "pwm 16384", "sigma 2, 32000")),
+    pytest.param("6.12", ("pwm 16384",), marks=pytest.mark.long)],
     ids=["6.1", "6.12"])
 def test_speech_is_heard_as_promised(series: str, names: Sequence[str], tmp_path: Path) -> None:
     modes = [mode for mode in speaker_quality.MODES if mode.name in names]

@@ -13,7 +13,7 @@ from harness.vmrun import Vm
 
 from .test_rtl import build
 
-KERNELS = ["6.1", pytest.param("7", marks=pytest.mark.slow)]
+KERNELS = ["6.1", pytest.param("7", marks=pytest.mark.long)]
 RTAI = """\
 name A_B9$ found 1
 too long -90

@@ -37,7 +37,7 @@ once after 5 ms 1, beats 11
 """
 
 
-@pytest.mark.parametrize("kernel", ["6.1", pytest.param("7", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kernel", ["6.1", pytest.param("7", marks=pytest.mark.long)])
 def test_signals(vm: Vm, tmp_path: Path, kernel: str) -> None:
     """Handlers, masks, suspended threads, sigsuspend(); periodic and absolute timers."""
     modules = [build(tmp_path, name, "rtl", kernel) for name in ("rtl_signals", "rtl_v1")]

@@ -57,7 +57,7 @@ def counts(done: Result, users: int) -> tuple[list[int], list[int]]:
     return [pair[0] for pair in pairs] + jobs, [pair[1] for pair in pairs] + wrong
 
 
-@pytest.mark.parametrize("series", ["6.1", pytest.param("6.12", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("series", ["6.1", pytest.param("6.12", marks=pytest.mark.long)])
 def test_everybody_has_registers_of_his_own(vm: Vm, series: str) -> None:
     done = compute(vm, kernel=series)
     jobs, wrong = counts(done, users=3)

@@ -50,7 +50,7 @@ def check_rt(kind: Kind, results: dict[str, Lateness], seconds: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["tick", "task"])
+@pytest.mark.parametrize("kind", [pytest.param("tick", marks=pytest.mark.long), "task"])
 def test_rt_releases_on_time(kind: Kind) -> None:
     """3 virtual seconds in each condition; docs/measuring.md says the same."""
     results = run(kind, SECONDS)

@@ -114,7 +114,8 @@ def test_examples_and_status(vm: Vm, kernel: tuple[str, str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", [("6.1", "cloud"), ("6.12", "cloud")], ids="-".join)
+@pytest.mark.parametrize("kernel", [
+    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.long)], ids="-".join)
 def test_lateness_beside_the_pipelines(kernel: tuple[str, str],
                                        monkeypatch: pytest.MonkeyPatch) -> None:
     """Under sections with interrupts off hosted releases must be as late as the sections are long:

@@ -142,7 +142,8 @@ def seen_by_linux(text: str) -> bool:
     return after > before
 
 
-@pytest.mark.parametrize("kernel", [("6.1", "cloud"), ("6.12", "cloud")], ids="-".join)
+@pytest.mark.parametrize("kernel", [
+    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.long)], ids="-".join)
 def test_linux_finds_what_waits(vm: Vm, kernel: tuple[str, str]) -> None:
     """Linux looks into the APIC for interrupts that have arrived, before it frees a vector: what
     waits in the pipeline's log must show there, as it does without the pipeline."""

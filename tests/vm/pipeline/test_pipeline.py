@@ -211,7 +211,8 @@ dmesg | grep 'tactus: '
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", [("6.1", "cloud"), ("6.12", "cloud")], ids="-".join)
+@pytest.mark.parametrize("kernel", [
+    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.long)], ids="-".join)
 def test_kprobe_on_a_slot(vm, kernel: tuple[str, str]) -> None:
     """One that is there first: the pipeline is refused. Once it is on, a probe on a slot is refused
     by the kernel, one elsewhere works; after it, all is as before."""
@@ -226,7 +227,9 @@ PAUSE_LIMIT_NS = 100_000
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel, append", [
-    (("6.1", "cloud"), ""), (("6.12", "generic"), "preempt=full"), (("7", "cloud"), ""),
+    (("6.1", "cloud"), ""),
+    pytest.param(("6.12", "generic"), "preempt=full", marks=pytest.mark.long),
+    (("7", "cloud"), ""),
 ], ids=["6.1-cloud", "6.12-generic-preempt", "7-cloud"])
 def test_the_switch_over_is_short(vm, kernel: tuple[str, str], append: str) -> None:
     """How long Linux stands still, in virtual time, with processes to be looked at."""

@@ -13,7 +13,9 @@ from harness.truth import found_sites, true_sites
 from harness.vmrun import skip_without_chroot
 
 # test_matrix.py does this for the other flavours.
-IMAGES = [("6.1", "rt"), ("6.12", "rt")]
+IMAGES = [("6.1", "cloud"),
+          *(pytest.param(kernel, marks=pytest.mark.long)
+            for kernel in (("6.1", "rt"), ("6.12", "rt")))]
 
 
 def image_of(kernel: tuple[str, str]) -> Path:

@@ -121,7 +121,7 @@ def test_the_8254_beside_the_apic(vm) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["tick", "task"])
+@pytest.mark.parametrize("kind", [pytest.param("tick", marks=pytest.mark.long), "task"])
 def test_rt_releases_on_time_by_the_8254(kind: Kind) -> None:
     """The checks of test_lateness.py with the limit for a timer whose counts last for 838 ns;
     by what no release by the APIC is late they must fail."""

@@ -78,7 +78,7 @@ def test_programs_of_posix(vm, put: dict[Path, str]) -> None:
 
 
 @pytest.mark.parametrize("series", [
-    pytest.param("6.12", marks=pytest.mark.slow), pytest.param("7", marks=pytest.mark.long)])
+    pytest.param("6.12", marks=pytest.mark.long), pytest.param("7", marks=pytest.mark.long)])
 def test_on_other_kernels(vm, put: dict[Path, str], series: str) -> None:
     run_all(vm, put, kernel=series)
 
