@@ -27,15 +27,21 @@ static __always_inline void put(struct heap_slot *slots, unsigned int i, struct 
 static __always_inline void sift_up(struct heap_slot *slots, unsigned int i,
 				    const struct heap_slot slot)
 {
+	struct heap_slot *hole = &slots[i];
+
 	while (i) {
 		unsigned int parent = (i - 1) / 2;
+		struct heap_slot *up = &slots[parent];
 
-		if (!before(&slot, &slots[parent]))
+		if (!before(&slot, up))
 			break;
-		put(slots, i, slots[parent]);
+		*hole = *up;
+		hole->node->place = i + 1;
+		hole = up;
 		i = parent;
 	}
-	put(slots, i, slot);
+	*hole = slot;
+	hole->node->place = i + 1;
 }
 
 /* Move the hole at @i towards the leaves, of @count, until @slot fits in. */
@@ -55,7 +61,7 @@ static __always_inline void sift_down(struct heap_slot *slots, unsigned int coun
 	put(slots, i, slot);
 }
 
-void heap_raise(struct heap *heap, unsigned int i)
+rt_hot void heap_raise(struct heap *heap, unsigned int i)
 {
 	sift_up(heap->slot, i, heap->slot[i]);
 }

@@ -59,6 +59,14 @@ static inline int heap_insert(struct heap *heap, struct rt_node *node, u64 key)
 	return 0;
 }
 
+/** heap_insert_first - the same into a heap that is empty, and has room */
+static inline void heap_insert_first(struct heap *heap, struct rt_node *node, u64 key)
+{
+	heap->slot[0] = (struct heap_slot) { .key = key, .seq = heap->seq++, .node = node };
+	heap->count = 1;
+	node->place = 1;
+}
+
 /** heap_place - its place among equal keys; @node is in the heap */
 static inline u64 heap_place(const struct heap *heap, const struct rt_node *node)
 {
@@ -93,6 +101,18 @@ static inline void heap_remove(struct heap *heap, struct rt_node *node)
 		heap->slot[0].node->place = 1;
 	} else {
 		heap_remove_among(heap, node);
+	}
+}
+
+/** heap_remove_first - take out the first of one or two nodes */
+static inline void heap_remove_first(struct heap *heap)
+{
+	struct heap_slot *slot = heap->slot;
+
+	slot[0].node->place = 0;
+	if (--heap->count) {
+		slot[0] = slot[1];
+		slot[0].node->place = 1;
 	}
 }
 

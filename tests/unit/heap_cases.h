@@ -96,6 +96,33 @@ static void heap_case_fifo_among_equals(void)
 	CHECK_EQ(heap.count, 0);
 }
 
+/* What is made for one or two nodes leaves the heap as the general functions would. */
+static void heap_case_few(void)
+{
+	struct heap heap;
+
+	memset(heap_items, 0, sizeof(heap_items));
+	heap_init(&heap, heap_slots, HEAP_NODES);
+	for (int round = 0; round < 3; round++) {
+		struct rt_node *a = &heap_items[0].node, *b = &heap_items[1].node;
+
+		heap_insert_first(&heap, a, 7);
+		heap_check_invariants(&heap);
+		CHECK_EQ(heap.count, 1);
+		CHECK_EQ(heap_insert(&heap, b, 6 + round), 0);
+		CHECK(heap_first(&heap) == (round ? a : b));
+		heap_check_invariants(&heap);
+		heap_remove_first(&heap);
+		CHECK(heap_first(&heap) == (round ? b : a));
+		CHECK_EQ(heap_first_key(&heap), round ? 6 + round : 7);
+		CHECK(!heap_queued(round ? a : b));
+		heap_check_invariants(&heap);
+		heap_remove_first(&heap);
+		CHECK_EQ(heap.count, 0);
+		CHECK(!heap_queued(a) && !heap_queued(b));
+	}
+}
+
 static void heap_case_full(void)
 {
 	struct heap heap;
@@ -114,4 +141,5 @@ static void heap_case_full(void)
 #define HEAP_CASES(do)			\
 	do(heap_case_random)		\
 	do(heap_case_fifo_among_equals)	\
+	do(heap_case_few)		\
 	do(heap_case_full)
