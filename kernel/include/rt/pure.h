@@ -8,6 +8,9 @@
 #ifndef _RT_PURE_H
 #define _RT_PURE_H
 
+/* On the path of each job: such functions lie side by side. */
+#define rt_hot __attribute__((__hot__))
+
 #ifdef __KERNEL__
 #include <linux/types.h>
 #include <linux/kernel.h>

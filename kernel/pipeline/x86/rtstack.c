@@ -18,9 +18,9 @@ void pl_rtstack_free(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (per_cpu(pl_rt_stack, cpu))
-			vfree(per_cpu(pl_rt_stack, cpu) - THREAD_SIZE);
-		per_cpu(pl_rt_stack, cpu) = NULL;
+		if (per_cpu(pl_cpu.rt_stack, cpu))
+			vfree(per_cpu(pl_cpu.rt_stack, cpu) - THREAD_SIZE);
+		per_cpu(pl_cpu.rt_stack, cpu) = NULL;
 	}
 }
 
@@ -35,7 +35,7 @@ int pl_rtstack_make(void)
 			pl_rtstack_free();
 			return -ENOMEM;
 		}
-		per_cpu(pl_rt_stack, cpu) = stack + THREAD_SIZE;
+		per_cpu(pl_cpu.rt_stack, cpu) = stack + THREAD_SIZE;
 	}
 	return 0;
 }

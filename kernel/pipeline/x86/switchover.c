@@ -19,6 +19,7 @@
 #include "pipeline/x86/irq/apichook.h"
 #include "pipeline/x86/client.h"
 #include "pipeline/x86/irq/lines.h"
+#include "pipeline/x86/patch/gates.h"
 #include "pipeline/x86/patch/nmigate.h"
 #include "pipeline/x86/irq/oneshot.h"
 #include "pipeline/x86/patch/slots.h"
@@ -102,10 +103,11 @@ static int write_all(struct switch_over *s)
 	pl_nmi_gate_open();
 	pl_apichook_switch(s->on);
 	pl_core.active = s->on;
+	pl_core.rt_gate = s->on ? pl_rt_gate : PL_GATES;
 	/* A CPU that comes later starts with interrupts off. */
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
-			per_cpu(pl_vif, cpu) = !s->on;
+			per_cpu(pl_cpu.vif, cpu) = !s->on;
 	return 0;
 }
 
@@ -135,7 +137,7 @@ void pl_hand_over(void)
 		pl_core.ipi_self(vector);
 		atomic_inc(&pl_handed_edge);
 	}
-	__this_cpu_write(pl_any, 0);
+	__this_cpu_write(pl_cpu.any, 0);
 	cpu->logged_tsc = 0;
 }
 
@@ -178,10 +180,10 @@ static int switch_cpu(void *arg)
 	 * new ones. Hardware interrupts stay off until then.
 	 */
 	if (s->on) {
-		__this_cpu_write(pl_vif, 0);
+		__this_cpu_write(pl_cpu.vif, 0);
 		pl_serve_cpu(NULL);
 	} else {
-		__this_cpu_write(pl_vif, 1);
+		__this_cpu_write(pl_cpu.vif, 1);
 		pl_leave_cpu(NULL);
 		pl_hand_over();
 	}

@@ -29,11 +29,12 @@ HALF_WRITTEN = {
 EDITS: dict[str, dict[str, str]] = {
     # Devices' interrupts that find Linux stalled are forgotten.
     "no_replay": {
-        "\t\tack_arrival(cpu, vector);\n\t\tpl_log(vector);\n":
-        "\t\tack_arrival(cpu, vector);\n"
-        "\t\tif (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif), cpu->oob) ||\n"
-        "\t\t    vector >= FIRST_SYSTEM_VECTOR)\n"
-        "\t\t\tpl_log(vector);\n",
+        "\tack_arrival(cpu, vector);\n\tpl_log(vector);\n":
+        "\tack_arrival(cpu, vector);\n"
+        "\tif (!pl_may_run(user_mode(regs), !cpu->vif, cpu->oob) &&\n"
+        "\t    vector < FIRST_SYSTEM_VECTOR)\n"
+        "\t\treturn;\n"
+        "\tpl_log(vector);\n",
     },
     # What waits at the switch-off stays where it is.
     "no_hand_over": {
@@ -41,8 +42,8 @@ EDITS: dict[str, dict[str, str]] = {
     },
     # An NMI leaves Linux unstalled, whatever it interrupted.
     "nmi_unstalls": {
-        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_vif, vif);\n":
-        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_vif, 1);\n\t(void)vif;\n",
+        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_cpu.vif, vif);\n":
+        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_cpu.vif, 1);\n\t(void)vif;\n",
     },
     "half_written": HALF_WRITTEN,
     # The other CPUs do not wait in an NMI while slots are written.
@@ -55,8 +56,8 @@ EDITS: dict[str, dict[str, str]] = {
         "\terr = pl_switch_over(false);\n": "\tmsleep(3000);\n\terr = pl_switch_over(false);\n",
     },
     # The highest vectors are used up, as in KVM guests of today.
-    "class_e": {"if (vector > LOCAL_TIMER_VECTOR)\n":
-                "if (vector > LOCAL_TIMER_VECTOR && vector < 0xf0)\n"},
+    "class_e": {"if (vector > LOCAL_TIMER_VECTOR) {\n":
+                "if (vector > LOCAL_TIMER_VECTOR && vector < 0xf0) {\n"},
     # The kernel is said to have been built in another way.
     "config_cfi": {"#define CLOCK_WAIT_MS 5000\n":
                    "#undef CONFIG_CFI\n#define CONFIG_CFI 1\n#define CLOCK_WAIT_MS 5000\n"},

@@ -170,7 +170,7 @@ static bool oob_line(struct rt_line *line, unsigned int vector)
 	return !line->level || end_level(line, vector);
 }
 
-static bool oob_vector(void)
+rt_hot static bool oob_vector(void)
 {
 	if (__this_cpu_read(ipi_pending)) {
 		/* Other CPUs may ask for more just now: this_cpu_xchg() would not do. */
@@ -231,7 +231,6 @@ void pl_line_unmask(struct irq_desc *desc, unsigned int vector)
 }
 
 static struct pl_hooks hooks = {
-	.oob_vector = oob_vector,
 	.rt_line = rt_line,
 	.oob_line = oob_line,
 	.mask_line = mask_line,
@@ -245,8 +244,9 @@ static struct pl_hooks hooks = {
 
 const struct pl_hooks *pl_line_hooks(void)
 {
+	static_call_update(pl_core_vector, oob_vector);
 	/* Straight to the executive: it is the last call before every job. */
-	hooks.resched = pl_client->resched;
+	static_call_update(pl_core_resched, pl_client->resched);
 	return &hooks;
 }
 

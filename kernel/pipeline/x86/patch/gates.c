@@ -24,6 +24,7 @@
 #define LAST_EXCEPTION 0x1f
 
 static unsigned int nr_gates;
+unsigned int pl_rt_gate;
 
 static const void *stub_of(enum pl_slot_kind kind, unsigned int gate)
 {
@@ -124,6 +125,7 @@ static int find_irq_gates(const gate_desc *idt)
 	if (IS_ERR(spurious))
 		return PTR_ERR(spurious);
 	pl_core.oob_vector = LOCAL_TIMER_VECTOR;
+	pl_rt_gate = PL_GATES;
 
 	for (unsigned int vector = FIRST_IRQ_VECTOR; vector < PL_VECTORS; vector++) {
 		unsigned long at = gate_offset(&idt[vector]), start, size;
@@ -135,8 +137,10 @@ static int find_irq_gates(const gate_desc *idt)
 		if (leads_into(&unused, at)) {
 			pl_core.vector_call[vector] = spurious->call;
 			/* The highest free one, in the APIC's highest class, is ours. */
-			if (vector > LOCAL_TIMER_VECTOR)
+			if (vector > LOCAL_TIMER_VECTOR) {
 				pl_core.oob_vector = vector;
+				pl_rt_gate = spurious - pl_core.gates;
+			}
 			continue;
 		}
 		if (vector == IA32_SYSCALL_VECTOR)

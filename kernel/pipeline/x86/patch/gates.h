@@ -8,6 +8,9 @@
 
 struct pl_gate;
 
+/* What pl_core.rt_gate is while the pipeline is on. */
+extern unsigned int pl_rt_gate;
+
 /**
  * pl_gates_find - add every gate, and the single instructions that must be ours, to the
  * kernel's slots

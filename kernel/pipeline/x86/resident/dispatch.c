@@ -8,9 +8,10 @@
  * by its soft sti, or by the return that the thesis calls S_IRET (3.1).
  *
  * Invariants, per CPU, whenever hardware interrupts are on:
- *  - pl_any is set if and only if pl_cpu.pending is not empty;
- *  - out-of-band implies pl_vif == 0: Linux is stalled while RT code runs (thesis, 3.3);
- *  - in Linux's user mode pl_vif is 1; in ring 3 of RT code pl_ring3 is 1, and it is out-of-band.
+ *  - pl_cpu.any is set if and only if pl_cpu.pending is not empty;
+ *  - out-of-band implies pl_cpu.vif == 0: Linux is stalled while RT code runs (thesis, 3.3);
+ *  - in Linux's user mode pl_cpu.vif is 1; in ring 3 of RT code pl_ring3 is 1, and it is
+ *    out-of-band.
  *
  * A Linux handler may be pre-empted on its way out and come back on another CPU, so
  * per-CPU pointers never live across a call of Linux.
@@ -27,7 +28,7 @@
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/resident/state.h"
 
-struct pl_core pl_core = {};
+struct pl_core pl_core = { .rt_gate = PL_GATES };
 EXPORT_SYMBOL_GPL(pl_core);
 const unsigned int pl_core_abi = PL_CORE_ABI;
 EXPORT_SYMBOL_GPL(pl_core_abi);
@@ -36,16 +37,28 @@ EXPORT_SYMBOL_GPL(pl_load_gs_target);
 void *pl_mwait_target;
 EXPORT_SYMBOL_GPL(pl_mwait_target);
 
-DEFINE_PER_CPU(struct pl_cpu, pl_cpu) = { .current_vector = -1 };
+static_assert(offsetof(struct pl_cpu, vif) == PL_CPU_VIF);
+static_assert(offsetof(struct pl_cpu, any) == PL_CPU_ANY);
+static_assert(offsetof(struct pl_cpu, rt_stack) == PL_CPU_RT_STACK);
+static_assert(offsetofend(struct pl_cpu, stats.oob) <= SMP_CACHE_BYTES);
+DEFINE_PER_CPU_ALIGNED(struct pl_cpu, pl_cpu) = { .vif = 1, .current_vector = -1 };
 EXPORT_PER_CPU_SYMBOL_GPL(pl_cpu);
-DEFINE_PER_CPU(u8, pl_vif) = 1;
-EXPORT_PER_CPU_SYMBOL_GPL(pl_vif);
-DEFINE_PER_CPU(u8, pl_any);
-EXPORT_PER_CPU_SYMBOL_GPL(pl_any);
-DEFINE_PER_CPU(void *, pl_rt_stack);
-EXPORT_PER_CPU_SYMBOL_GPL(pl_rt_stack);
 DEFINE_PER_CPU(u8, pl_ring3);
 EXPORT_PER_CPU_SYMBOL_GPL(pl_ring3);
+
+static bool no_vector(void)
+{
+	return true;
+}
+
+static void no_resched(void)
+{
+}
+
+DEFINE_STATIC_CALL(pl_core_vector, no_vector);
+EXPORT_STATIC_CALL_GPL(pl_core_vector);
+DEFINE_STATIC_CALL(pl_core_resched, no_resched);
+EXPORT_STATIC_CALL_GPL(pl_core_resched);
 
 /* To Linux, RT code is an NMI inside an interrupt: nothing may sleep, printk defers. */
 #define OOB_PREEMPT_OFFSET (NMI_OFFSET + HARDIRQ_OFFSET)
@@ -62,10 +75,18 @@ static __always_inline void hard_on(void)
 
 /* ---- EOI ---- */
 
-/* Context: any, hardware interrupts off. */
+/* The real EOI. Context: any, hardware interrupts off. */
+static __always_inline void ack(void)
+{
+	if (likely(pl_core.eoi_at))
+		*pl_core.eoi_at = APIC_EOI_ACK;
+	else
+		compat_eoi_call(pl_core.eoi);
+}
+
 notrace void pl_ack(void)
 {
-	compat_eoi_call(pl_core.eoi);
+	ack();
 }
 NOKPROBE_SYMBOL(pl_ack);
 EXPORT_SYMBOL_GPL(pl_ack);
@@ -193,18 +214,18 @@ EXPORT_SYMBOL_GPL(pl_ipi_self);
  */
 static notrace void replay(struct pt_regs *regs)
 {
-	while (__this_cpu_read(pl_any)) {
+	while (__this_cpu_read(pl_cpu.any)) {
 		struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 		int vector = pl_vecset_top(&cpu->pending);
 		int outer_vector = cpu->current_vector;
 
 		pl_vecset_del(&cpu->pending, vector);
-		__this_cpu_write(pl_any, !pl_vecset_empty(&cpu->pending));
+		__this_cpu_write(pl_cpu.any, !pl_vecset_empty(&cpu->pending));
 		cpu->current_vector = vector;
 		pl_eoi_replayed(&cpu->eois, vector);
 		cpu->stats.replayed++;
 
-		__this_cpu_write(pl_vif, 0);
+		__this_cpu_write(pl_cpu.vif, 0);
 		hard_on();
 		pl_core.vector_call[vector](regs, vector);
 		hard_off();
@@ -216,7 +237,7 @@ static notrace void replay(struct pt_regs *regs)
 		__this_cpu_write(pl_cpu.current_vector, outer_vector);
 	}
 	__this_cpu_write(pl_cpu.logged_tsc, 0);
-	__this_cpu_write(pl_vif, 1);
+	__this_cpu_write(pl_cpu.vif, 1);
 }
 NOKPROBE_SYMBOL(replay);
 
@@ -250,25 +271,25 @@ NOKPROBE_SYMBOL(pl_replay_here);
  *
  * Return: whether Linux was left; false if this CPU was out-of-band already.
  */
-static __always_inline bool enter_oob(struct pl_cpu *cpu)
+static __always_inline bool enter_oob(void)
 {
-	if (cpu->oob)
+	if (__this_cpu_read(pl_cpu.oob))
 		return false;
-	cpu->inband_vif = __this_cpu_read(pl_vif);
-	__this_cpu_write(pl_vif, 0);
+	__this_cpu_write(pl_cpu.inband_vif, __this_cpu_read(pl_cpu.vif));
+	__this_cpu_write(pl_cpu.vif, 0);
 	__preempt_count_add(OOB_PREEMPT_OFFSET);
 	/* Its stack of return addresses is the Linux task's; RT tasks come and go on their own. */
 	pause_graph_tracing();
-	cpu->oob = true;
+	__this_cpu_write(pl_cpu.oob, true);
 	return true;
 }
 
-static __always_inline void leave_oob(struct pl_cpu *cpu)
+static __always_inline void leave_oob(void)
 {
-	cpu->oob = false;
+	__this_cpu_write(pl_cpu.oob, false);
 	unpause_graph_tracing();
 	__preempt_count_sub(OOB_PREEMPT_OFFSET);
-	__this_cpu_write(pl_vif, cpu->inband_vif);
+	__this_cpu_write(pl_cpu.vif, __this_cpu_read(pl_cpu.inband_vif));
 }
 
 /*
@@ -279,9 +300,8 @@ static __always_inline void leave_oob(struct pl_cpu *cpu)
 notrace void pl_call_oob(void (*fn)(void *arg), void *arg)
 {
 	unsigned long flags = pl_hard_save();
-	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 
-	if (!pl_core.active || !enter_oob(cpu)) {
+	if (!pl_core.active || !enter_oob()) {
 		if (fn)
 			fn(arg);
 		pl_hard_restore(flags);
@@ -289,9 +309,9 @@ notrace void pl_call_oob(void (*fn)(void *arg), void *arg)
 	}
 	if (fn)
 		fn(arg);
-	pl_core.hooks->resched();
-	leave_oob(cpu);
-	if (flags & X86_EFLAGS_IF && __this_cpu_read(pl_vif) && __this_cpu_read(pl_any))
+	static_call(pl_core_resched)();
+	leave_oob();
+	if (flags & X86_EFLAGS_IF && __this_cpu_read(pl_cpu.vif) && __this_cpu_read(pl_cpu.any))
 		pl_replay_here(_THIS_IP_, (unsigned long)__builtin_frame_address(0));
 	pl_hard_restore(flags);
 }
@@ -304,25 +324,90 @@ EXPORT_SYMBOL_GPL(pl_call_oob);
 void pl_oob_irq(unsigned int vector, struct rt_line *line);
 notrace void pl_oob_irq(unsigned int vector, struct rt_line *line)
 {
-	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
-
-	cpu->stats.oob++;
-	cpu->irq_depth++;
+	__this_cpu_inc(pl_cpu.stats.oob);
+	__this_cpu_inc(pl_cpu.irq_depth);
 	if (line) {
 		if (unlikely(!pl_core.hooks->oob_line(line, vector)))
 			pl_log(vector);
 	} else {
-		pl_ack();
-		if (pl_core.hooks->oob_vector())
+		ack();
+		if (static_call(pl_core_vector)())
 			pl_log(LOCAL_TIMER_VECTOR);
 	}
-	cpu->irq_depth--;
-	pl_core.hooks->resched();
+	__this_cpu_dec(pl_cpu.irq_depth);
+	static_call(pl_core_resched)();
 }
 NOKPROBE_SYMBOL(pl_oob_irq);
 
-/* In thunks.S: pl_oob_irq() on pl_rt_stack. */
+/* In thunks.S: pl_oob_irq() on pl_cpu.rt_stack. */
 void pl_on_rt_stack(unsigned int vector, struct rt_line *line);
+
+/* What was logged, if Linux may have it where the interrupt of @regs hit. */
+static notrace noinline void look_at_log(struct pt_regs *regs)
+{
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
+	if (pl_may_run(user_mode(regs), !cpu->vif, cpu->oob)) {
+		replay(regs);
+	} else if (!cpu->logged_tsc) {
+		/* For the stall detector. */
+		cpu->logged_tsc = rdtsc();
+		cpu->logged_ip = regs->ip;
+	}
+}
+NOKPROBE_SYMBOL(look_at_log);
+
+/* An interrupt for RT code. */
+static __always_inline void take_oob(struct pt_regs *regs, unsigned int vector,
+				     struct rt_line *line)
+{
+	if (unlikely(!enter_oob())) {
+		pl_oob_irq(vector, line);
+		return;
+	}
+	__this_cpu_write(pl_cpu.regs, regs);
+	/* Here, since from that other stack nobody finds the way back through Linux's. */
+	if (unlikely(__this_cpu_read(pl_cpu.logged_tsc)))
+		pl_core.hooks->stalled(regs);
+	pl_on_rt_stack(vector, line);
+	leave_oob();
+	if (__this_cpu_read(pl_cpu.any))
+		look_at_log(regs);
+}
+
+/* Any but RT's vector by the gate where that is expected. */
+static notrace noinline void take_other(struct pt_regs *regs, unsigned long error_code,
+					unsigned int gate)
+{
+	unsigned int vector = pl_core.gates[gate].vector ?: (u8)error_code;
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
+	if (unlikely(!pl_core.active)) {
+		pl_core.gates[gate].call(regs, error_code);
+		return;
+	}
+
+	if (vector == pl_core.oob_vector || vector == LOCAL_TIMER_VECTOR) {
+		take_oob(regs, vector, NULL);
+		return;
+	}
+	if (pl_core.rt_lines && vector < FIRST_SYSTEM_VECTOR) {
+		struct rt_line *line = pl_core.hooks->rt_line(vector);
+
+		if (line) {
+			take_oob(regs, vector, line);
+			return;
+		}
+	}
+	ack_arrival(cpu, vector);
+	pl_log(vector);
+	if (pl_may_run(user_mode(regs), !cpu->vif, cpu->oob))
+		cpu->stats.direct++;
+	else
+		cpu->stats.logged++;
+	look_at_log(regs);
+}
+NOKPROBE_SYMBOL(take_other);
 
 /**
  * pl_irq - an interrupt, in place of Linux's C handler
@@ -335,50 +420,11 @@ void pl_on_rt_stack(unsigned int vector, struct rt_line *line);
 void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
 notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
 {
-	unsigned int vector = pl_core.gates[gate].vector ?: (u8)error_code;
-	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
-	struct rt_line *line = NULL;
-	bool oob = false;
-
-	if (unlikely(!pl_core.active)) {
-		pl_core.gates[gate].call(regs, error_code);
-		return;
-	}
-
-	if (vector == pl_core.oob_vector || vector == LOCAL_TIMER_VECTOR) {
-		oob = true;
-	} else if (pl_core.rt_lines && vector < FIRST_SYSTEM_VECTOR) {
-		line = pl_core.hooks->rt_line(vector);
-		oob = line;
-	}
-	if (oob) {
-		if (!enter_oob(cpu)) {
-			pl_oob_irq(vector, line);
-			return;
-		}
-		cpu->regs = regs;
-		/* Here, since from that other stack nobody finds the way back through Linux's. */
-		if (unlikely(cpu->logged_tsc))
-			pl_core.hooks->stalled(regs);
-		pl_on_rt_stack(vector, line);
-		leave_oob(cpu);
-	} else {
-		ack_arrival(cpu, vector);
-		pl_log(vector);
-		if (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif), cpu->oob))
-			cpu->stats.direct++;
-		else
-			cpu->stats.logged++;
-	}
-	if (!__this_cpu_read(pl_any))
-		return;
-	if (pl_may_run(user_mode(regs), !__this_cpu_read(pl_vif), cpu->oob)) {
-		replay(regs);
-	} else if (!cpu->logged_tsc) {
-		/* For the stall detector. */
-		cpu->logged_tsc = rdtsc();
-		cpu->logged_ip = regs->ip;
-	}
+	/* First and alone, since it is on the path of each job. */
+	if (likely(gate == pl_core.rt_gate && (u8)error_code == pl_core.oob_vector))
+		take_oob(regs, pl_core.oob_vector, NULL);
+	else
+		take_other(regs, error_code, gate);
 }
 NOKPROBE_SYMBOL(pl_irq);
 
@@ -413,7 +459,7 @@ NOKPROBE_SYMBOL(machine_check_oob);
 void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
 notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
 {
-	u8 vif = __this_cpu_read(pl_vif);
+	u8 vif = __this_cpu_read(pl_cpu.vif);
 	struct pl_exc_plan plan;
 
 	if (unlikely(!pl_core.active)) {
@@ -440,7 +486,7 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 		__this_cpu_inc(pl_cpu.stats.hidden);
 	}
 	if (plan.hard_on) {
-		__this_cpu_write(pl_vif, 0);
+		__this_cpu_write(pl_cpu.vif, 0);
 		hard_on();
 	}
 	pl_core.gates[gate].call(regs, error_code);
@@ -453,7 +499,7 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 	if (plan.replay)
 		replay(regs);
 	else
-		__this_cpu_write(pl_vif, vif);
+		__this_cpu_write(pl_cpu.vif, vif);
 }
 NOKPROBE_SYMBOL(pl_exc);
 
@@ -485,7 +531,7 @@ NOKPROBE_SYMBOL(pl_sys);
 void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
 notrace void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
 {
-	u8 vif = __this_cpu_read(pl_vif);
+	u8 vif = __this_cpu_read(pl_cpu.vif);
 
 	/* The stack of an RT task has overflowed. */
 	if (unlikely(pl_core.gates[gate].vector == X86_TRAP_DF && __this_cpu_read(pl_cpu.oob)) &&
@@ -494,7 +540,7 @@ notrace void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int
 	__this_cpu_inc(pl_cpu.nmi_depth);
 	pl_core.gates[gate].call(regs, error_code);
 	__this_cpu_dec(pl_cpu.nmi_depth);
-	__this_cpu_write(pl_vif, vif);
+	__this_cpu_write(pl_cpu.vif, vif);
 }
 NOKPROBE_SYMBOL(pl_nmi);
 

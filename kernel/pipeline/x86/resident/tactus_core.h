@@ -22,15 +22,22 @@
 #define PL_SYS_GATES	4
 #define PL_SYS_STUB_BYTES 32
 
+/* Where assembly finds these members of struct pl_cpu. */
+#define PL_CPU_VIF 0
+#define PL_CPU_ANY 1
+#define PL_CPU_RT_STACK 8
+
 #ifndef __ASSEMBLY__
+#include <linux/cache.h>
 #include <linux/percpu.h>
+#include <linux/static_call.h>
 #include <linux/types.h>
 #include "compat/compat.h"
 #include "pipeline/x86/resident/eoi.h"
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 10
+#define PL_CORE_ABI 11
 
 struct irq_desc;
 struct pt_regs;
@@ -48,59 +55,65 @@ struct pl_gate {
 
 /**
  * struct pl_stats - what the pipeline did on one CPU
+ * @oob: out-of-band interrupts
  * @direct: Linux interrupts handed on at once
  * @logged: Linux interrupts that found Linux stalled
  * @replayed: logged interrupts whose handler was run
- * @oob: out-of-band interrupts
  * @hidden: exceptions that were shown IF=0
  * @eoi_swallowed: EOIs of Linux's handlers for vectors acknowledged on arrival
  * @eoi_held: level-triggered interrupts whose EOI waited for Linux's handler
  * @lines_masked: level-triggered lines masked at their controller while stalled
  */
 struct pl_stats {
-	u64 direct, logged, replayed, oob, hidden, eoi_swallowed, eoi_held, lines_masked;
+	u64 oob, direct, logged, replayed, hidden, eoi_swallowed, eoi_held, lines_masked;
 };
 
 /*
  * struct pl_cpu - one CPU's pipeline; touched by its CPU, hardware interrupts off
- * @pending: Linux vectors that wait for Linux to be unstalled
- * @eois: what the APIC is owed for each of Linux's vectors
- * @current_vector: the Linux vector whose handler runs, or -1
+ * @vif: the virtual IF: 0 while Linux is stalled
+ * @any: @pending is not empty
  * @oob: this CPU is in the out-of-band stage
  * @inband_vif: the in-band stage's virtual IF while @oob
  * @irq_depth: RT interrupt handlers on the stack
  * @nmi_depth: NMIs, and exceptions like them, on the stack
- * @logged_tsc: when the oldest interrupt came that waits because Linux is stalled; 0: none does
- * @logged_ip: what it interrupted
+ * @rt_stack: top of the stack for RT interrupts that hit Linux
  * @regs: of what the RT interrupt that came last from outside of RT code interrupted
+ * @logged_tsc: when the oldest interrupt came that waits because Linux is stalled; 0: none does
+ * @stats: see there
+ * @logged_ip: what the interrupt of @logged_tsc interrupted
+ * @current_vector: the Linux vector whose handler runs, or -1
+ * @pending: Linux vectors that wait for Linux to be unstalled
+ * @eois: what the APIC is owed for each of Linux's vectors
  * @masked: the level line behind each vector of PL_EOI_MASKED
+ *
+ * What an RT interrupt needs comes first, up to the first member of @stats: one cache line.
  */
 struct pl_cpu {
-	struct pl_vecset pending;
-	struct pl_eois eois;
-	int current_vector;
+	u8 vif;
+	u8 any;
 	bool oob;
 	u8 inband_vif;
 	u8 irq_depth;
 	u8 nmi_depth;
-	u64 logged_tsc;
-	unsigned long logged_ip;
+	void *rt_stack;
 	const struct pt_regs *regs;
-	struct irq_desc *masked[PL_VECTORS];
+	u64 logged_tsc;
 	struct pl_stats stats;
-};
+	unsigned long logged_ip;
+	int current_vector;
+	struct pl_vecset pending;
+	struct pl_eois eois;
+	struct irq_desc *masked[PL_VECTORS];
+} ____cacheline_aligned;
 
 /**
  * struct pl_hooks - tactus, as the core's dispatcher sees it
- * @oob_vector: the out-of-band vector (timer or IPI) arrived; returns whether
- *	Linux's own tick is due as well
  * @rt_line: the RT interrupt behind a device vector, or NULL if it is Linux's
  * @oob_line: handle and acknowledge the RT interrupt that @rt_line returned; false if Linux is
  *	to be given it as well: to acknowledge it, or to keep it, since the handler failed
  * @mask_line: mask the level-triggered line behind a vector at its controller;
  *	returns its descriptor, or NULL if that is not possible now
  * @unmask_line: the reverse; @desc is what @mask_line returned
- * @resched: may switch to an RT task; returns when this context is resumed
  * @stalled: an RT interrupt hit Linux at @regs, on its stack, while interrupts for Linux wait
  * @fault: out-of-band code caused an exception; true if @regs lead elsewhere now, false if it
  *	is for Linux
@@ -113,12 +126,10 @@ struct pl_cpu {
  * the point of arrival, so none may call Linux beyond what is NMI-safe.
  */
 struct pl_hooks {
-	bool (*oob_vector)(void);
 	struct rt_line *(*rt_line)(unsigned int vector);
 	bool (*oob_line)(struct rt_line *line, unsigned int vector);
 	struct irq_desc *(*mask_line)(unsigned int vector);
 	void (*unmask_line)(struct irq_desc *desc, unsigned int vector);
-	void (*resched)(void);
 	void (*stalled)(const struct pt_regs *regs);
 	bool (*fault)(struct pt_regs *regs, unsigned long error_code, unsigned int vector);
 	void (*cpu_dies)(void);
@@ -131,7 +142,10 @@ struct pl_hooks {
  * @active: the kernel's slots lead here
  * @oob_vector: the vector of the RT timer and IPI; the timer may also still, or
  *	already, come on Linux's own
+ * @rt_gate: the gate that @oob_vector comes by, and nothing else than vectors without a gate of
+ *	their own; PL_GATES: while it is not @active, or there is none
  * @rt_lines: how many RT interrupts there are
+ * @eoi_at: where one store is the kernel's own EOI; NULL: nowhere
  * @hooks: see there
  * @eoi: the kernel's own EOI
  * @apic_read: the kernel's own reading of a local APIC register
@@ -144,7 +158,9 @@ struct pl_hooks {
 struct pl_core {
 	bool active;
 	u8 oob_vector;
+	unsigned int rt_gate;
 	unsigned int rt_lines;
+	volatile u32 *eoi_at;
 	const struct pl_hooks *hooks;
 	void *eoi;
 	u32 (*apic_read)(u32 reg);
@@ -153,16 +169,22 @@ struct pl_core {
 	void (*vector_call[PL_VECTORS])(struct pt_regs *regs, unsigned long error_code);
 	void (*fixup_irqs)(void);
 	void (*machine_check)(struct pt_regs *regs, unsigned long error_code);
-};
+} ____cacheline_aligned;
+
+/*
+ * What every release calls of tactus; as pl_hooks, but static calls, which the CPU need not guess.
+ *
+ * pl_core_vector: the out-of-band vector (timer or IPI) arrived; returns whether Linux's own tick
+ * is due as well. pl_core_resched: may switch to an RT task; returns when this context is resumed.
+ */
+DECLARE_STATIC_CALL(pl_core_vector, bool (void));
+DECLARE_STATIC_CALL(pl_core_resched, void (void));
 
 extern struct pl_core pl_core;
 extern const unsigned int pl_core_abi;
 extern void *pl_load_gs_target;		/* Linux's asm_load_gs_index */
 extern void *pl_mwait_target;		/* Linux's arch_cpu_idle */
-DECLARE_PER_CPU(struct pl_cpu, pl_cpu);
-DECLARE_PER_CPU(u8, pl_vif);	/* the virtual IF: 0 while Linux is stalled */
-DECLARE_PER_CPU(u8, pl_any);	/* pl_cpu.pending is not empty */
-DECLARE_PER_CPU(void *, pl_rt_stack);	/* top of the stack for RT interrupts that hit Linux */
+DECLARE_PER_CPU_ALIGNED(struct pl_cpu, pl_cpu);
 DECLARE_PER_CPU(u8, pl_ring3);	/* whoever is in ring 3 here is RT code */
 
 /* Where patched slots lead. Assembly; never called from C but by address. */
@@ -192,7 +214,7 @@ void pl_core_pin(void);
 static __always_inline void pl_log(unsigned int vector)
 {
 	pl_vecset_add(&this_cpu_ptr(&pl_cpu)->pending, vector);
-	__this_cpu_write(pl_any, 1);
+	__this_cpu_write(pl_cpu.any, 1);
 }
 
 /** pl_eoi_hold - leave a vector's EOI to Linux's handler. Context: as above. */
@@ -212,15 +234,15 @@ static __always_inline void pl_eoi_hold(unsigned int vector)
  */
 static __always_inline u8 pl_stall(void)
 {
-	u8 vif = __this_cpu_read(pl_vif);
+	u8 vif = __this_cpu_read(pl_cpu.vif);
 
-	__this_cpu_write(pl_vif, 0);
+	__this_cpu_write(pl_cpu.vif, 0);
 	return vif;
 }
 
 static __always_inline void pl_unstall(u8 vif)
 {
-	__this_cpu_write(pl_vif, vif);
+	__this_cpu_write(pl_cpu.vif, vif);
 }
 
 /** pl_ack - the real EOI. Context: any, hardware interrupts off. */

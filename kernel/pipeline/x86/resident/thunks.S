@@ -18,7 +18,7 @@
 
 /* S_CLI: one store. */
 SYM_FUNC_START(pl_cli)
-	movb	$0, PER_CPU_VAR(pl_vif)
+	movb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
 	RET
 SYM_FUNC_END(pl_cli)
 
@@ -26,7 +26,7 @@ SYM_FUNC_END(pl_cli)
 SYM_FUNC_START(pl_save_fl)
 	pushfq
 	popq	%rax
-	cmpb	$0, PER_CPU_VAR(pl_vif)
+	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
 	jne	1f
 	andq	$~EFLAGS_IF, %rax
 1:	RET
@@ -37,9 +37,9 @@ SYM_FUNC_END(pl_save_fl)
  * the test runs at once, since Linux is unstalled already.
  */
 SYM_FUNC_START(pl_sti)
-	movb	$1, PER_CPU_VAR(pl_vif)
+	movb	$1, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
 	sti
-	cmpb	$0, PER_CPU_VAR(pl_any)
+	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_ANY)
 	jne	1f
 	RET
 1:	cli
@@ -74,9 +74,9 @@ SYM_FUNC_END(pl_sti)
  */
 SYM_FUNC_START(pl_safe_halt)
 	cli
-	cmpb	$0, PER_CPU_VAR(pl_any)
+	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_ANY)
 	jne	1f
-	movb	$1, PER_CPU_VAR(pl_vif)
+	movb	$1, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
 	sti
 	hlt
 	RET
@@ -90,7 +90,7 @@ SYM_FUNC_END(pl_safe_halt)
  */
 SYM_FUNC_START(pl_cpuidle)
 	cli
-	cmpb	$0, PER_CPU_VAR(pl_any)
+	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_ANY)
 	jne	1f
 SYM_INNER_LABEL(pl_cpuidle_call, SYM_L_GLOBAL)
 	.byte	0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00	/* a nop until then */
@@ -107,9 +107,9 @@ SYM_FUNC_END(pl_cpuidle)
  */
 SYM_FUNC_START(pl_mwait)
 	cli
-	cmpb	$0, PER_CPU_VAR(pl_any)
+	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_ANY)
 	jne	1f
-	movb	$1, PER_CPU_VAR(pl_vif)
+	movb	$1, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
 	movq	pl_mwait_target(%rip), %rax
 	CALL_NOSPEC rax
 	RET
@@ -189,7 +189,7 @@ SYM_FUNC_END(pl_cmos_write)
 SYM_FUNC_START(pl_on_rt_stack)
 	pushq	%rbp
 	movq	%rsp, %rbp
-	movq	PER_CPU_VAR(pl_rt_stack), %rsp
+	movq	PER_CPU_VAR(pl_cpu + PL_CPU_RT_STACK), %rsp
 	call	pl_oob_irq
 	leave
 	RET

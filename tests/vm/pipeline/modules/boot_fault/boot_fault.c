@@ -86,9 +86,9 @@ static RTIME replay(void)
 	unsigned long flags = pl_hard_save();
 	struct pl_cpu *here = this_cpu_ptr(&pl_cpu);
 
-	if (raw_smp_processor_id() == cpu && !this_cpu_read(pl_vif)) {
+	if (raw_smp_processor_id() == cpu && !this_cpu_read(pl_cpu.vif)) {
 		pl_vecset_del(&here->pending, IRQ_WORK_VECTOR);
-		this_cpu_write(pl_any, !pl_vecset_empty(&here->pending));
+		this_cpu_write(pl_cpu.any, !pl_vecset_empty(&here->pending));
 	}
 	pl_hard_restore(flags);
 	return get_time();
