@@ -22,12 +22,14 @@
 #define COMPAT_EOI_ARGS void
 #define compat_eoi_call(fn) (((void (*)(void))(fn))())
 #define COMPAT_APIC_EOI offsetof(struct apic, eoi)
+#define COMPAT_MEM_EOI "native_apic_mem_eoi"
 #define COMPAT_SAFE_HALT "pv_native_safe_halt"
 #else
 #define COMPAT_APIC_STATIC_CALL 0
 #define COMPAT_EOI_ARGS u32 reg, u32 value
 #define compat_eoi_call(fn) (((void (*)(u32, u32))(fn))(APIC_EOI, APIC_EOI_ACK))
 #define COMPAT_APIC_EOI offsetof(struct apic, eoi_write)
+#define COMPAT_MEM_EOI "native_apic_mem_write"
 #define COMPAT_SAFE_HALT "native_safe_halt"
 #endif
 

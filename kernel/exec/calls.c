@@ -17,7 +17,7 @@
 /* Where is the caller? Only a task's own code, not an interrupt on top of it, is the task. */
 static bool is_self(const RT_TASK *task)
 {
-	return rt_context() == RT_CONTEXT_TASK && rt_task_self() == task;
+	return pl_oob() && !pl_in_irq() && task && this_cpu_read(rt_cpus.rq.curr) == task;
 }
 
 /*
@@ -204,12 +204,38 @@ static int call_suspend(struct rt_rq *rq, struct rt_call *call)
 	return 0;
 }
 
-int rt_task_suspend(RT_TASK *task)
+/* By RT code, of this CPU. Return: 0, or -EAGAIN: it is not a live task of this CPU. */
+static __always_inline int suspend_here(RT_TASK *task, bool self)
 {
-	struct rt_call call = { .task = task, .fn = call_suspend, .self = is_self(task) };
-	int error = rt_call(&call);
+	unsigned long flags = pl_hard_save();
+	struct rt_cpu *cpu = rt_call_lock(task);
 
-	if (call.self && !error && !task->period)
+	if (likely(cpu)) {
+		core_suspend(&cpu->rq, task, self);
+		if (rt_call_settle(cpu))
+			rt_exec_resched();
+	}
+	pl_hard_restore(flags);
+	return cpu ? 0 : -EAGAIN;
+}
+
+static noinline int suspend_by_call(RT_TASK *task, bool self)
+{
+	struct rt_call call = { .task = task, .fn = call_suspend, .self = self };
+
+	return rt_call(&call);
+}
+
+rt_hot int rt_task_suspend(RT_TASK *task)
+{
+	bool self = is_self(task);
+	int error = -EAGAIN;
+
+	if (pl_oob() && rt_is_task(task))
+		error = suspend_here(task, self);
+	if (unlikely(error))
+		error = suspend_by_call(task, self);
+	if (self && !error && !task->period)
 		rt_exec_note_lateness(task);
 	return error;
 }
@@ -229,7 +255,7 @@ static int call_wake_stopped(struct rt_rq *rq, struct rt_call *call)
 	return 0;
 }
 
-int rt_task_wakeup(RT_TASK *task)
+static noinline int wakeup_by_call(RT_TASK *task)
 {
 	struct rt_call call = { .task = task, .fn = call_wakeup };
 	int error = rt_call(&call);
@@ -240,12 +266,70 @@ int rt_task_wakeup(RT_TASK *task)
 	call.by_linux = !pl_oob() && in_task();
 	return rt_call(&call);
 }
+
+struct wakeup {
+	RT_TASK *task;
+	int error;
+};
+
+/* Return: what core_wakeup() says, or -EAGAIN; @chosen: rt_exec_resched() comes next. */
+static __always_inline int wakeup_here(RT_TASK *task, bool *chosen)
+{
+	struct rt_cpu *cpu = rt_call_lock(task);
+	int error;
+
+	*chosen = false;
+	if (unlikely(!cpu))
+		return -EAGAIN;
+	error = core_wakeup(&cpu->rq, task, pl_clock());
+	*chosen = rt_call_settle(cpu);
+	return error;
+}
+
+/* Context: out-of-band, hardware interrupts off; a reschedule follows. */
+static void wakeup_oob(void *arg)
+{
+	struct wakeup *wakeup = arg;
+	bool chosen;
+
+	wakeup->error = wakeup_here(wakeup->task, &chosen);
+}
+
+static noinline int wakeup_by_linux(RT_TASK *task)
+{
+	struct wakeup wakeup = { .task = task };
+
+	pl_run_oob(wakeup_oob, &wakeup);
+	return wakeup.error;
+}
+
+static __always_inline int wakeup_by_rt(RT_TASK *task)
+{
+	unsigned long flags = pl_hard_save();
+	bool chosen;
+	int error = wakeup_here(task, &chosen);
+
+	if (chosen)
+		rt_exec_resched();
+	pl_hard_restore(flags);
+	return error;
+}
+
+rt_hot int rt_task_wakeup(RT_TASK *task)
+{
+	int error;
+
+	if (unlikely(!rt_is_task(task)))
+		return -EINVAL;
+	error = pl_oob() ? wakeup_by_rt(task) : wakeup_by_linux(task);
+	return likely(error != -EAGAIN) ? error : wakeup_by_call(task);
+}
 EXPORT_SYMBOL_GPL(rt_task_wakeup);
 
 /* The one call on the path of every job: no indirections. */
 static __always_inline int wait(void)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct rt_cpu *cpu = rt_cpu_here();
 	RT_TASK *task = cpu->rq.curr;
 	int error;
 
@@ -253,7 +337,10 @@ static __always_inline int wait(void)
 	if (pl_hosted())
 		core_budget_note(&cpu->rq, pl_clock());
 	error = core_wait(&cpu->rq, pl_clock());
-	rt_exec_arm(cpu);
+	if (likely(cpu->rq.need_resched && error != -EPERM) && !pl_hosted())
+		rt_exec_choose(cpu, pl_clock());
+	else
+		rt_exec_arm(cpu);
 	hardunlock(&cpu->lock);
 	if (error != -EPERM) {
 		rt_exec_job_done();
@@ -262,7 +349,7 @@ static __always_inline int wait(void)
 	return error;
 }
 
-int rt_task_wait(void)
+rt_hot int rt_task_wait(void)
 {
 	unsigned long flags;
 	int error;
@@ -293,7 +380,7 @@ int rt_task_sleep_until(RTIME when)
 	if (when < 0)
 		return -EINVAL;
 	flags = pl_hard_save();
-	cpu = this_cpu_ptr(&rt_cpus);
+	cpu = rt_cpu_here();
 	if (when > pl_clock()) {
 		hardlock(&cpu->lock);
 		core_sleep(&cpu->rq, when);

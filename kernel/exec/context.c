@@ -6,7 +6,7 @@
 #include <rt/task.h>
 #include "exec/cpu.h"
 
-enum rt_context rt_context(void)
+rt_hot enum rt_context rt_context(void)
 {
 	if (!pl_oob())
 		return RT_CONTEXT_LINUX;

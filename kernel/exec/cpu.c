@@ -30,7 +30,7 @@ static unsigned int watchdog_ms = 100;
 module_param(watchdog_ms, uint, 0444);
 MODULE_PARM_DESC(watchdog_ms, "stop an RT task that keeps Linux from a CPU so long (default 100; 0: never)");
 
-DEFINE_PER_CPU(struct rt_cpu, rt_cpus);
+DEFINE_PER_CPU_ALIGNED(struct rt_cpu, rt_cpus);
 DEFINE_MUTEX(rt_exec_mutex);	/* see cpu.h */
 
 static struct timerq_gravity gravity;	/* under rt_exec_mutex */
@@ -159,6 +159,8 @@ int rt_exec_init(void)
 	if (err)
 		return err;
 	rt_fp_measure();
+	for_each_possible_cpu(i)
+		rt_cpu_of(i)->self = rt_cpu_of(i);
 	cpus_read_lock();
 	for_each_online_cpu(i)
 		err = err ?: init_cpu(i);

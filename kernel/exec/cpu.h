@@ -21,9 +21,11 @@
 /*
  * struct rt_cpu - one CPU
  * @lock: of all of it
+ * @self: itself
  * @rq: tasks and timers
  * @inband: where Linux left off, while a task runs
- * @prev: the task that was just switched from, until that is complete
+ * @prev: the task that is being switched from, until that is complete
+ * @chosen: rq.curr is who is to run, and the switch to it from @prev, which still runs, is to come
  * @firing: the users' timer whose function runs now
  * @expiring: the timer's pass is not over; it will arm the timer
  * @present: has tasks and timers
@@ -31,18 +33,26 @@
  */
 struct rt_cpu {
 	struct hardlock lock;
-	struct rt_rq rq;
-	struct rt_frame inband;
+	struct rt_cpu *self;
 	RT_TASK *prev;
-	struct rt_timer *firing;
-	bool expiring;
+	bool expiring, chosen;
 	bool present;
 	bool fp_away, fp_barred;
 	RT_TASK *fp_owner;
+	struct rt_rq rq;
+	struct rt_frame inband;
+	struct rt_timer *firing;
 	void *fp_linux;
 } ____cacheline_aligned;
 
-DECLARE_PER_CPU(struct rt_cpu, rt_cpus);
+DECLARE_PER_CPU_ALIGNED(struct rt_cpu, rt_cpus);
+
+/* This CPU's: one load, of a line that is wanted anyway. Context: rt_exec_init() was called. */
+static __always_inline struct rt_cpu *rt_cpu_here(void)
+{
+	return this_cpu_read(rt_cpus.self);
+}
+
 extern struct mutex rt_exec_mutex;
 
 static inline struct rt_cpu *rt_cpu_of(int cpu)

@@ -10,14 +10,14 @@ void rt_call_oob(void *arg)
 	struct rt_call *call = arg;
 	RT_TASK *task = call->task;
 	struct rt_cpu *cpu = rt_cpu_of(READ_ONCE(task->cpu));
-	bool here = cpu == this_cpu_ptr(&rt_cpus), poke = false;
+	bool here = cpu == rt_cpu_here(), poke = false;
 
 	hardlock(&cpu->lock);
 	/* A task changes CPU under both locks, and only before it starts. */
 	while (unlikely(cpu != rt_cpu_of(task->cpu))) {
 		hardunlock(&cpu->lock);
 		cpu = rt_cpu_of(READ_ONCE(task->cpu));
-		here = cpu == this_cpu_ptr(&rt_cpus);
+		here = cpu == rt_cpu_here();
 		hardlock(&cpu->lock);
 	}
 	if (task->state == CORE_DEAD) {

@@ -8,6 +8,8 @@
 #define _TACTUS_CALL_H
 
 #include "exec/cpu.h"
+#include "exec/resched.h"
+#include "exec/tick.h"
 
 /* A live task has its own address, turned by this, in magic; garbage and copies do not. */
 #define RT_TASK_MAGIC 0x7461637475732121ULL
@@ -36,7 +38,45 @@ struct rt_call {
  */
 int rt_call(struct rt_call *call);
 
-/** rt_call_oob - the same for code that is out-of-band, interrupts off, on a task that there is */
+/*
+ * rt_call_lock - begin a call on @task without indirections, for those that are made often: lock
+ * its CPU, if that is this one
+ *
+ * Context: hardware interrupts off; @task is one.
+ * Return: that CPU, for rt_call_settle(); or NULL: rt_call() is to make the call.
+ */
+static __always_inline struct rt_cpu *rt_call_lock(RT_TASK *task)
+{
+	struct rt_cpu *cpu = rt_cpu_here();
+
+	hardlock(&cpu->lock);
+	/* A task changes CPU under both locks. */
+	if (likely(task->cpu == cpu->rq.cpu && task->state != CORE_DEAD))
+		return cpu;
+	hardunlock(&cpu->lock);
+	return NULL;
+}
+
+/*
+ * rt_call_settle - the call is made: choose who runs, or set the timer; unlock
+ *
+ * Context: as above, but the lock is held.
+ * Return: rt_exec_resched() comes next.
+ */
+static __always_inline bool rt_call_settle(struct rt_cpu *cpu)
+{
+	/* An RT interrupt reschedules when it returns; switched off, nobody does. */
+	bool choose = rt_exec_may_choose(cpu) && pl_oob() && !pl_in_irq();
+
+	if (choose)
+		rt_exec_choose(cpu, pl_clock());
+	else
+		rt_exec_arm(cpu);
+	hardunlock(&cpu->lock);
+	return choose;
+}
+
+/** rt_call_oob - rt_call() for code that is out-of-band, interrupts off, on a task that there is */
 void rt_call_oob(void *call);
 
 #endif

@@ -34,56 +34,61 @@ static __always_inline void finish_switch(struct rt_cpu *cpu)
 		smp_store_release(&prev->on_cpu, 0);
 }
 
-/* Inline in both its callers: it is most of what a switch costs. */
-static __always_inline void reschedule(struct rt_cpu *cpu)
+/* To whom was chosen. Inline in its callers: it is most of what a switch costs. */
+static __always_inline void switch_to_chosen(struct rt_cpu *cpu)
 {
-	RT_TASK *prev, *next;
+	RT_TASK *prev = cpu->prev, *next = cpu->rq.curr;
 
 	rt_assert(pl_hard_disabled() && pl_oob() && !pl_in_irq());
-	hardlock(&cpu->lock);
-	prev = cpu->rq.curr;
-	next = core_pick(&cpu->rq, pl_clock());
-	if (next)
-		next->on_cpu = 1;
-	if (next != prev)
-		rt_fp_switch(cpu, next);
-	rt_exec_arm(cpu);
-	hardunlock(&cpu->lock);
+	cpu->chosen = false;
 	if (unlikely(cpu->rq.ejected))
 		rt_sched_report();
-	if (next == prev)
+	if (next == prev) {
+		cpu->prev = NULL;
 		return;
-	rt_assert(!cpu->prev && (!next || next->cpu == raw_smp_processor_id()));
-	cpu->prev = prev;
+	}
+	rt_assert(!next || next->cpu == raw_smp_processor_id());
 	/* Back to Linux's for a task without one, too: who is not on_cpu has nothing loaded. */
 	if (unlikely((prev && prev->ring3) || (next && next->ring3)))
 		pl_ring3_swap(next ? next->ring3 : NULL);
 	rt_switch(frame_of(cpu, prev), frame_of(cpu, next));
-	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus) && cpu->rq.curr == prev);
+	rt_assert(pl_hard_disabled() && cpu == rt_cpu_here() && cpu->rq.curr == prev);
 	finish_switch(cpu);	/* A task stays on its CPU, so this is the same one. */
 }
 
-void rt_exec_resched(void)
+/* Whatever changed, nobody has chosen yet. */
+static noinline void choose_now(struct rt_cpu *cpu)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
-
-	if (!READ_ONCE(cpu->rq.need_resched))
-		return;
-	/* Hosted, a job that has begun runs to its end; need_resched stays. */
-	if (pl_hosted() && cpu->rq.curr && READ_ONCE(cpu->rq.curr->queued))
-		return;
-	reschedule(cpu);
+	hardlock(&cpu->lock);
+	rt_exec_choose(cpu, pl_clock());
+	hardunlock(&cpu->lock);
 }
 
-void rt_exec_job_done(void)
+rt_hot void rt_exec_resched(void)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct rt_cpu *cpu = rt_cpu_here();
 
-	/* What came due during the job has had no interrupt to say so. */
-	if (pl_hosted())
-		pl_poll();
-	if (READ_ONCE(cpu->rq.need_resched))
-		reschedule(cpu);
+	if (unlikely(!cpu->chosen)) {
+		if (!rt_exec_may_choose(cpu))
+			return;
+		choose_now(cpu);
+	}
+	switch_to_chosen(cpu);
+}
+
+rt_hot void rt_exec_job_done(void)
+{
+	struct rt_cpu *cpu = rt_cpu_here();
+
+	if (unlikely(!cpu->chosen)) {
+		/* What came due during the job has had no interrupt to say so. */
+		if (pl_hosted())
+			pl_poll();
+		if (!READ_ONCE(cpu->rq.need_resched))
+			return;
+		choose_now(cpu);
+	}
+	switch_to_chosen(cpu);
 }
 
 /* A new task's first instructions; called by rt_task_entry only. */
@@ -91,7 +96,7 @@ asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task);
 asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task)
 {
 	rt_exec_note_lateness(task);
-	finish_switch(this_cpu_ptr(&rt_cpus));
+	finish_switch(rt_cpu_here());
 	if (!pl_hosted())
 		pl_hard_restore(X86_EFLAGS_IF);
 	task->fn(task->data);

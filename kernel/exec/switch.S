@@ -10,7 +10,7 @@
 #define FRAME_SP 0
 #define FRAME_CANARY 8
 
-	.text
+	.section .text.hot, "ax"	/* beside rt_hot functions */
 
 /*
  * void rt_switch(struct rt_frame *from, struct rt_frame *to)

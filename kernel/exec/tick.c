@@ -40,16 +40,8 @@ static noinline void time_out(struct rt_cpu *cpu, RT_TASK *task)
 	WRITE_ONCE(cpu->firing, NULL);
 }
 
-static __always_inline void release_due(struct rt_cpu *cpu, RT_TASK *task)
-{
-	if (likely(!task->pending))
-		core_release(&cpu->rq, task);
-	else
-		time_out(cpu, task);
-}
-
 /* Call a user's function, the lock given back meanwhile. */
-static __always_inline void call_user(struct rt_cpu *cpu, struct rt_timer *timer)
+static void call_user(struct rt_cpu *cpu, struct rt_timer *timer)
 {
 	timerq_remove(&cpu->rq.timers, timer);
 	WRITE_ONCE(cpu->firing, timer);
@@ -71,49 +63,61 @@ static noinline void note_timer(struct rt_cpu *cpu, RTIME now)
 		   curr ? 0 : pl_linux_ip(), now);
 }
 
+/* Anything due but a release. Apart, so that a pass of releases saves few registers. */
+static noinline void take_other(struct rt_cpu *cpu, struct rt_timer *timer, RTIME now)
+{
+	switch (timer->kind) {
+	case TIMERQ_RELEASE:
+		time_out(cpu, container_of(timer, RT_TASK, timer));
+		break;
+	case TIMERQ_BUDGET:
+		core_budget_due(&cpu->rq, now);
+		break;
+	case TIMERQ_WATCH:
+		core_watch_due(&cpu->rq, now);
+		break;
+	case TIMERQ_USER:
+		call_user(cpu, timer);
+		break;
+	}
+}
+
+/* The first timer was started in this pass. Return: when to go on. */
+static noinline u64 not_before_gap(struct rt_cpu *cpu, u64 first)
+{
+	u64 now = pl_clock();
+
+	rt_assert(hardlock_held(&cpu->lock));
+	return first <= now ? now + TIMERQ_GAP_NS : first;
+}
+
 /*
  * The one-shot event: all that is due at @now, the moment of entry. What functions start
- * meanwhile comes later, so this ends.
+ * meanwhile comes later, so this ends. Then the device is set, and whoever is to run now is chosen
+ * under the same lock and by the same reading of the clock; the switch is rt_exec_resched()'s.
  */
-void rt_exec_timer(u64 now)
+rt_hot void rt_exec_timer(u64 now)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct rt_cpu *cpu = rt_cpu_here();
 	struct timerq *queue = &cpu->rq.timers;
 	struct rt_timer *timer;
-	u64 mark;
+	u64 mark, next;
 
 	rt_assert(pl_hard_disabled() && pl_oob() && pl_in_irq());
 	hardlock(&cpu->lock);
 	if (unlikely(cpu->rq.events.slot))
 		note_timer(cpu, now);
-	timerq_fired(queue);
 	mark = timerq_mark(queue);
 	cpu->expiring = true;
-	while ((timer = timerq_due(queue, now))) {
-		/* First and alone, since it is on the path of each job. */
-		if (likely(timer->kind == TIMERQ_RELEASE)) {
-			release_due(cpu, container_of(timer, RT_TASK, timer));
-			continue;
-		}
-		switch (timer->kind) {
-		case TIMERQ_BUDGET:
-			core_budget_due(&cpu->rq, now);
-			break;
-		case TIMERQ_WATCH:
-			core_watch_due(&cpu->rq, now);
-			break;
-		case TIMERQ_USER:
-			call_user(cpu, timer);
-			break;
-		}
-	}
+	while (unlikely(timer = core_release_due(&cpu->rq, now)))
+		take_other(cpu, timer, now);
 	cpu->expiring = false;
-	if (unlikely(timerq_fresh(queue, mark) && timerq_due(queue, pl_clock()))) {
-		timerq_stale(queue);
-		pl_timer_arm(pl_clock() + TIMERQ_GAP_NS);
-	} else {
-		rt_exec_arm(cpu);
-	}
+	next = timerq_fired(queue);
+	if (unlikely(timerq_fresh(queue, mark)))
+		next = not_before_gap(cpu, next);
+	now = pl_timer_done(next);
+	if (likely(cpu->rq.need_resched) && !pl_hosted())
+		rt_exec_choose(cpu, now);
 	hardunlock(&cpu->lock);
 	if (unlikely(cpu->rq.stopped))
 		report_stopped(cpu);
@@ -122,7 +126,7 @@ void rt_exec_timer(u64 now)
 /* Another CPU changed the rq: a first timer that only this CPU can arm, or a ready task. */
 void rt_exec_ipi(void)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct rt_cpu *cpu = rt_cpu_here();
 
 	hardlock(&cpu->lock);
 	rt_exec_arm(cpu);

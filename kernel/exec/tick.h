@@ -5,6 +5,7 @@
 
 #include "exec/assert.h"
 #include "exec/cpu.h"
+#include "exec/fp.h"
 
 /** rt_exec_arm - set the timer if the first moment changed
  *
@@ -12,11 +13,40 @@
  */
 static inline void rt_exec_arm(struct rt_cpu *cpu)
 {
-	rt_assert(pl_hard_disabled() && cpu == this_cpu_ptr(&rt_cpus) &&
+	rt_assert(pl_hard_disabled() && cpu == rt_cpu_here() &&
 		  hardlock_held(&cpu->lock));
 	/* In a pass of rt_exec_timer() the first timers are those it is about to take. */
 	if (!cpu->expiring && timerq_stale(&cpu->rq.timers))
 		pl_timer_arm(cpu->rq.timers.armed);
+}
+
+/** rt_exec_may_choose - is somebody else to run, perhaps, and now? Context: @cpu is this one */
+static __always_inline bool rt_exec_may_choose(const struct rt_cpu *cpu)
+{
+	if (!READ_ONCE(cpu->rq.need_resched))
+		return false;
+	/* Hosted, a job that has begun runs to its end; need_resched stays. */
+	return !pl_hosted() || !cpu->rq.curr || !READ_ONCE(cpu->rq.curr->queued);
+}
+
+/** rt_exec_choose - who is to run, from @now on? The switch to it comes next
+ *
+ * Context: as above.
+ */
+static __always_inline void rt_exec_choose(struct rt_cpu *cpu, u64 now)
+{
+	RT_TASK *prev = cpu->rq.curr, *next = core_pick(&cpu->rq, now);
+
+	rt_assert(!cpu->prev && !cpu->chosen);
+	cpu->prev = prev;
+	cpu->chosen = true;
+	if (next != prev) {
+		if (next)
+			next->on_cpu = 1;
+		rt_fp_switch(cpu, next);
+	}
+	/* A budget, or the watchdog. */
+	rt_exec_arm(cpu);
 }
 
 /** rt_exec_poke - another CPU's rq has changed. Context: any, hardware interrupts off. */

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "pipeline/hosted.h"
+#include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/x86/irq/deadline.h"
 #include "pipeline/x86/irq/oneshot.h"
 
@@ -46,7 +47,8 @@ struct pl_fault {
 
 /**
  * struct pl_client - the executive's entries into the out-of-band stage
- * @timer: the CPU's one-shot event is due at @now, which has just been read from pl_clock()
+ * @timer: the CPU's one-shot event is due at @now, which has just been read from pl_clock(); it
+ *	says by pl_timer_done(), once, when the next one is
  * @ipi: another CPU called pl_ipi()
  * @resched: last call before an out-of-band interrupt returns; may switch stacks
  *	to an RT task and comes back when that (or Linux) is resumed
@@ -112,6 +114,22 @@ static __always_inline void pl_timer_arm(u64 when)
 		pl_oneshot_arm(when);
 }
 
+/**
+ * pl_timer_done - what was due has been seen to: set this CPU's next out-of-band event
+ * @when: ns of pl_clock(); U64_MAX for none
+ *
+ * Context: pl_client.timer(), hardware interrupts off.
+ * Return: pl_clock(), which it has read for that.
+ */
+static __always_inline u64 pl_timer_done(u64 when)
+{
+	if (!pl_hosted())
+		return pl_oneshot_done(when);
+	if (when != U64_MAX)
+		pl_hosted_arm(when);
+	return pl_hosted_clock();
+}
+
 /*
  * pl_ipi - have pl_client.ipi called on another CPU
  *
@@ -163,10 +181,16 @@ void pl_poll(void);
 bool pl_active(void);
 
 /** pl_oob - is this CPU in the out-of-band stage? Context: any. */
-bool pl_oob(void);
+static __always_inline bool pl_oob(void)
+{
+	return this_cpu_read(pl_cpu.oob);
+}
 
 /** pl_in_irq - is an RT interrupt handler on this CPU's stack? Context: any. */
-bool pl_in_irq(void);
+static __always_inline bool pl_in_irq(void)
+{
+	return this_cpu_read(pl_cpu.irq_depth);
+}
 
 /**
  * pl_linux_ip - the instruction of Linux's kernel that this CPU's RT interrupt interrupts

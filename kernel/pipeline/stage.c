@@ -36,18 +36,6 @@ bool pl_active(void)
 	return pl_hosted() ? pl_hosted_active() : READ_ONCE(pl_core.active);
 }
 
-/* Context: any. */
-bool pl_oob(void)
-{
-	return this_cpu_read(pl_cpu.oob);
-}
-
-/* Context: any. */
-bool pl_in_irq(void)
-{
-	return this_cpu_read(pl_cpu.irq_depth);
-}
-
 /* Context: RT interrupt that interrupts no RT code. */
 unsigned long pl_linux_ip(void)
 {

@@ -26,20 +26,25 @@ void core_requeue(struct rt_rq *rq, RT_TASK *task)
 /* Jobs. */
 
 /* The job is @release's, whether it begins now or is in progress, blocked perhaps. */
-static __always_inline void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
+static __always_inline void set_job_times(RT_TASK *task, RTIME release)
 {
 	task->release = release;
 	task->due = rq_deadline_after(task, release);
 	task->deadline = task->due;
 	task->next_release = release + task->period;
+}
+
+static __always_inline void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
+{
+	set_job_times(task, release);
 	if (unlikely(task->budget))
 		rq_budget_begin(rq, task, release);
 	else
 		rq_tell_release(rq, task);
 }
 
-/* Inline in core_release(), which is on the path of each job. */
-static __always_inline void begin_job_here(struct rt_rq *rq, RT_TASK *task, RTIME release)
+/* What a new job is to the statistics. */
+static __always_inline void count_job(RT_TASK *task)
 {
 	task->releases++;
 	/* Of one without a period this is where the job before has ended. */
@@ -48,6 +53,12 @@ static __always_inline void begin_job_here(struct rt_rq *rq, RT_TASK *task, RTIM
 	task->job_exec = 0;
 	task->begun = 0;
 	task->state = CORE_READY;
+}
+
+/* Inline in core_release(), which is on the path of each job. */
+static __always_inline void begin_job_here(struct rt_rq *rq, RT_TASK *task, RTIME release)
+{
+	count_job(task);
 	set_job(rq, task, release);
 	events_note(&rq->events, EVENT_RELEASE, task->id, release);
 }
@@ -58,7 +69,7 @@ static noinline void begin_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 }
 
 /* The job is over, or there was none: wait for next_release. */
-static void await_release(struct rt_rq *rq, RT_TASK *task)
+rt_hot static void await_release(struct rt_rq *rq, RT_TASK *task)
 {
 	task->state = CORE_WAITING;
 	if (!rq_held(task))
@@ -90,6 +101,45 @@ void core_release(struct rt_rq *rq, RT_TASK *task)
 	timerq_remove_release(&rq->timers, &task->timer);
 	begin_job_here(rq, task, task->next_release);
 	rq_enqueue_rested(rq, task);
+}
+
+/*
+ * The same in the common case: nobody else is ready, few timers wait, and nobody has to be told.
+ * Without a call, so that it saves no registers.
+ */
+static __always_inline bool release_first(struct rt_rq *rq, RT_TASK *task)
+{
+	u64 key = task->priority, inherited = READ_ONCE(task->inherited);
+
+	if (unlikely(rq->ready.count || rq->timers.heap.count > 2 || task->budget ||
+		     task->state == CORE_BLOCKED || rq->events.slot || !rq_built_in(rq)))
+		return false;
+	heap_remove_first(&rq->timers.heap);
+	count_job(task);
+	set_job_times(task, task->next_release);
+	task->streak = task->exec;
+	task->queued = CORE_QUEUED;
+	task->key = key;
+	heap_insert_first(&rq->ready, &task->ready, key < inherited ? key : inherited);
+	/* Whoever runs is not ready, so it has the CPU no longer. */
+	rq->need_resched = true;
+	return true;
+}
+
+rt_hot struct rt_timer *core_release_due(struct rt_rq *rq, RTIME now)
+{
+	struct rt_timer *timer;
+
+	core_assert_locked(rq);
+	while ((timer = timerq_due(&rq->timers, now))) {
+		RT_TASK *task = container_of(timer, RT_TASK, timer);
+
+		if (unlikely(timer->kind != TIMERQ_RELEASE || task->pending))
+			break;
+		if (unlikely(!release_first(rq, task)))
+			core_release(rq, task);
+	}
+	return timer;
 }
 
 /* Return: false: it was killed by another CPU while it came here. */
@@ -301,7 +351,7 @@ static __always_inline bool alone(const struct rt_rq *rq, const RT_TASK *task)
 	       !task->budget && !rq->events.slot;
 }
 
-int core_wait(struct rt_rq *rq, RTIME now)
+rt_hot int core_wait(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *task = rq->curr;
 	bool late;
@@ -351,7 +401,7 @@ int core_wait(struct rt_rq *rq, RTIME now)
 	return late ? -ETIMEDOUT : 0;
 }
 
-void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
+rt_hot void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
 {
 	core_assert_locked(rq);
 	if (self && task->token && !task->suspended) {
@@ -369,7 +419,7 @@ void core_suspend(struct rt_rq *rq, RT_TASK *task, bool self)
 		timerq_remove_release(&rq->timers, &task->timer);
 }
 
-int core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
+rt_hot int core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
 	core_assert_locked(rq);
 	/* One test for both, since this is on the path of each interrupt. */
@@ -394,7 +444,7 @@ int core_wakeup(struct rt_rq *rq, RT_TASK *task, RTIME now)
 	} else if (task->period) {
 		skip_releases(task, now, false);
 	} else if (task->state != CORE_BLOCKED) {
-		begin_job(rq, task, now);
+		begin_job_here(rq, task, now);
 	}
 	if (task->state == CORE_READY)
 		rq_enqueue_rested(rq, task);

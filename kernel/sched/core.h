@@ -92,15 +92,21 @@ enum core_policy_op {
  * @events: what happened to their jobs
  */
 struct rt_rq {
-	const struct rt_sched_ops *ops, *policy;
+	/* What each release and each switch touches, in few cache lines. */
+	const struct rt_sched_ops *ops;
 	RT_TASK *curr;
 	bool need_resched, poked;
 	int cpu;
 	RTIME since;
+	struct timerq timers;
+	struct heap ready;
 	RT_TASK *stopped;
-	struct rt_timer budget_timer, watch_timer;
-	RTIME watch_ns, linux_left;
 	const struct rt_sched_ops *ejected;
+	RTIME watch_ns, linux_left;
+	struct rt_timer watch_timer, budget_timer;
+	struct events events;
+
+	const struct rt_sched_ops *policy;
 	const char *eject_reason;
 	char dump[CORE_DUMP_BYTES];
 	u64 dump_ticks;
@@ -109,11 +115,8 @@ struct rt_rq {
 	unsigned int nr_ready;
 	unsigned char slow[CORE_POLICY_OPS];
 	const char *verdict;
-	struct heap ready;
-	struct timerq timers;
 	RT_TASK *tasks;
 	unsigned int count, ids;
-	struct events events;
 };
 
 /*
@@ -203,6 +206,13 @@ RT_TASK *core_next_stopped(struct rt_rq *rq);
 
 /** core_release - @task's timer is due: a release, or the end of its sleep; it is still queued */
 void core_release(struct rt_rq *rq, RT_TASK *task);
+
+/*
+ * core_release_due - core_release() for all that are due, up to the first timer for anything else
+ *
+ * Return: that timer, which is due and still queued; or NULL: nothing more is due.
+ */
+struct rt_timer *core_release_due(struct rt_rq *rq, RTIME now);
 
 /*
  * core_wait - the job of rq->curr is done

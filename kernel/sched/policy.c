@@ -402,27 +402,38 @@ static noinline RT_TASK *pick_by_budget(struct rt_rq *rq, RT_TASK *task, RTIME n
 	return task;
 }
 
-RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
+/* Budgets: of the task that is running, or of the one that is to run. */
+static noinline RT_TASK *pick_among_budgets(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	if (task && task->budget)
+		task = pick_by_budget(rq, task, now);
+	timerq_remove_release(&rq->timers, &rq->budget_timer);
+	return task;
+}
+
+rt_hot RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 {
 	/* The built-in policy is under no verdict. */
 	RT_TASK *task = rq_built_in(rq) ? rq_first(rq) : checked_pick(rq);
 
 	core_assert_locked(rq);
 	rq_account(rq, now);
-	if (unlikely(task && task->budget))
-		task = pick_by_budget(rq, task, now);
-	rq->need_resched = false;
-	rq->poked = false;
-	if (!rq->curr && task)
-		rq_leave_linux(rq, now);
+	if (unlikely(heap_queued(&rq->budget_timer.node) || (task && task->budget)))
+		task = pick_among_budgets(rq, task, now);
+	/* Once each: two bytes together would come from a constant in memory. */
+	WRITE_ONCE(rq->need_resched, false);
+	WRITE_ONCE(rq->poked, false);
 	if (unlikely(rq->events.slot))
 		note_switch(rq, task, now);
-	if (task)
-		task->begun = 1;
+	if (!task) {
+		rq->curr = NULL;
+		return NULL;
+	}
+	if (!rq->curr)
+		rq_leave_linux(rq, now);
+	task->begun = 1;
 	rq->curr = task;
-	if (unlikely(heap_queued(&rq->budget_timer.node)))
-		timerq_remove_release(&rq->timers, &rq->budget_timer);
-	if (unlikely(task && task->budget))
+	if (unlikely(task->budget))
 		rq_budget_arm(rq, now);
 	return task;
 }

@@ -22,9 +22,10 @@ static inline RTIME rq_deadline_after(const RT_TASK *task, RTIME release)
 {
 	RTIME relative = task->relative_deadline ? task->relative_deadline : task->period;
 
-	if (!relative || release > RT_NO_DEADLINE - relative)
-		return RT_NO_DEADLINE;
-	return release + relative;
+	u64 deadline = (u64)release + (u64)relative;
+
+	/* Neither is negative, so their sum is right without a sign. */
+	return likely(relative && deadline <= RT_NO_DEADLINE) ? (RTIME)deadline : RT_NO_DEADLINE;
 }
 
 /* In the ready queue or not. See rt_rq_add() and its like. */
@@ -48,9 +49,7 @@ static inline void rq_add(struct rt_rq *rq, RT_TASK *task, u64 key)
 
 static inline RT_TASK *rq_first(const struct rt_rq *rq)
 {
-	struct rt_node *node = heap_first(&rq->ready);
-
-	return node ? container_of(node, RT_TASK, ready) : NULL;
+	return rq->ready.count ? container_of(rq->ready.slot[0].node, RT_TASK, ready) : NULL;
 }
 
 /*

@@ -109,15 +109,16 @@ static inline void timerq_remove_release(struct timerq *queue, struct rt_timer *
  */
 static inline struct rt_timer *timerq_due(const struct timerq *queue, u64 now)
 {
-	if (heap_first_key(&queue->heap) > now || !queue->heap.count)
+	if (!queue->heap.count || queue->heap.slot[0].key > now)
 		return NULL;
-	return container_of(heap_first(&queue->heap), struct rt_timer, node);
+	return container_of(queue->heap.slot[0].node, struct rt_timer, node);
 }
 
-/** timerq_fired - the device has gone off, so it is set to nothing now */
-static inline void timerq_fired(struct timerq *queue)
+/** timerq_fired - the device has gone off, and is about to be set to what this returns */
+static inline u64 timerq_fired(struct timerq *queue)
 {
-	queue->armed = TIMERQ_NEVER;
+	queue->armed = heap_first_key(&queue->heap);
+	return queue->armed;
 }
 
 /**

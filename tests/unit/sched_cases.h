@@ -54,7 +54,7 @@ static void sim_advance(RTIME now)
 	struct rt_timer *timer;
 
 	sim_now = now;
-	while ((timer = timerq_due(&sim_rq.timers, now)))
+	while ((timer = core_release_due(&sim_rq, now)))
 		if (timer->kind == TIMERQ_BUDGET)
 			core_budget_due(&sim_rq, now);
 		else if (timer->kind == TIMERQ_WATCH)

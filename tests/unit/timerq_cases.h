@@ -52,7 +52,8 @@ static void timerq_case_arming(void)
 	CHECK(!timerq_early(&queue));
 	CHECK(timerq_stale(&queue));
 	CHECK_EQ(queue.armed, 200);
-	timerq_fired(&queue);
+	CHECK_EQ(timerq_fired(&queue), 200);
+	CHECK(!timerq_stale(&queue));
 	timerq_remove(&queue, &a);
 	CHECK(timerq_stale(&queue));
 	CHECK_EQ(queue.armed, 300);

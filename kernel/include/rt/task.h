@@ -76,50 +76,53 @@ struct rt_task_struct {
 	RTIME deadline;
 	unsigned long long policy_data[2];
 
-	/* private: */
-	unsigned long long magic;
+	/* private: what each release touches comes first, in few cache lines */
 	RTIME next_release;		/* of the job after the present one */
 	struct rt_node ready;		/* in the ready queue, if the policy uses that */
 	unsigned char state;		/* enum core_task_state */
 	unsigned char suspended;
 	unsigned char token;		/* woken up while not suspended */
 	unsigned char queued;		/* known to the policy as ready */
-	RTIME token_time;
+	unsigned char stopped;		/* by the executive, for cause; apart from suspended */
+	unsigned char sporadic;		/* released by rt_task_wakeup() */
+	unsigned char begun;		/* its job has had the CPU */
+	unsigned char pending;		/* blocked by an object of rt/sync.h */
+	unsigned char throttled;	/* blocked until its budget is renewed */
+	unsigned char uses_fp;
+	unsigned char spent;		/* RT_BUDGET_COUNT: this job's budget, and that is noted */
+	unsigned char budget_action;	/* enum rt_budget_action */
 	struct rt_timer timer;		/* the next release */
+	RTIME budget;			/* ns a job; 0: none */
+	RTIME due;			/* of the present job, whatever deadline the policy sees */
+	RTIME exec, job_exec, max_exec;	/* CPU time: in all; of the present job; of any job */
+	RTIME streak;			/* exec when it last became ready, having been waiting */
+	unsigned long long key;		/* the policy's, when it last became ready */
+	unsigned long long inherited;	/* of the most urgent task that it keeps waiting */
+	unsigned long long releases;
 	struct rt_frame {
 		void *sp;
 		unsigned long canary;
 	} frame;			/* where it left off; switch.S knows the offsets */
+	struct pl_ring3 *ring3;		/* its half in ring 3, if it has one */
+	RTIME max_late;
 	int on_cpu;			/* its stack is in use */
 
-	unsigned char stopped;		/* by the executive, for cause; apart from suspended */
+	unsigned int id;		/* in events */
 	unsigned char untold;		/* stopped, and the log does not say so yet */
 	unsigned char faulted;		/* dead of a fault of its own */
-	unsigned char sporadic;		/* released by rt_task_wakeup() */
-	unsigned char begun;		/* its job has had the CPU */
-	unsigned int id;		/* in events */
-	unsigned char throttled;	/* blocked until its budget is renewed */
-	unsigned char pending;		/* blocked by an object of rt/sync.h */
-	unsigned char spent;		/* RT_BUDGET_COUNT: this job's budget, and that is noted */
-	unsigned char budget_action;	/* enum rt_budget_action */
-	RTIME due;			/* of the present job, whatever deadline the policy sees */
-	RTIME budget;			/* ns a job; 0: none */
+	unsigned long long magic;
+	RTIME token_time;
 	RTIME suspension, section;	/* ns a job, for admission */
 	RTIME grid;			/* the release moment whose budget is being used */
 	RTIME paid;			/* what exec is when that is used up */
-	RTIME exec, job_exec, max_exec;	/* CPU time: in all; of the present job; of any job */
-	RTIME streak;			/* exec when it last became ready, having been waiting */
 
-	unsigned long long key;		/* the policy's, when it last became ready */
-	unsigned long long inherited;	/* of the most urgent task that it keeps waiting */
 	struct rt_waitq *waits_in;
 	struct rt_mtx *waits_for, *owned;
 	struct rt_task_struct *wait_next;
 	void *wait_buffer;
 	int wait_result;
 
-	unsigned long long releases, overruns, skipped, misses, budget_overruns;
-	RTIME max_late;
+	unsigned long long overruns, skipped, misses, budget_overruns;
 
 	struct rt_task_struct *next, *swap_next, *dead_next;
 	void (*fn)(int data);
@@ -127,8 +130,6 @@ struct rt_task_struct {
 	int stack_bytes;
 	void *stack;
 	void *fp_area;			/* its floating point registers, while others use them */
-	unsigned char uses_fp;
-	struct pl_ring3 *ring3;		/* its half in ring 3, if it has one */
 	struct rt_post *over;		/* the executive ended it: stopped, or faulted */
 	char name[RT_TASK_NAME_BYTES];
 };

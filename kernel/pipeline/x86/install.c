@@ -223,6 +223,7 @@ static int start_steps(unsigned int count)
 int pl_install(const struct pl_client *client, const char *timer)
 {
 	pl_client = client;
+	pl_oneshot_serve(client->timer);
 	timer_wanted = timer;
 	return start_steps(ARRAY_SIZE(steps));
 }

@@ -85,14 +85,14 @@ EDITS: dict[str, dict[str, str]] = {
         "extern int tactus_planted;\n\n"
         "static noinline void linger(void)\n{\n\tcpu_relax();\n}\n\n"
         "static __always_inline struct rt_frame *frame_of(",
-        "\tcpu->prev = prev;\n\t/* Back to Linux's for a task":
-        "\tcpu->prev = prev;\n\tif (tactus_planted == 2 && prev)\n\t\tlinger();\n"
+        "\t/* Back to Linux's for a task":
+        "\tif (tactus_planted == 2 && prev)\n\t\tlinger();\n"
         "\t/* Back to Linux's for a task",
         # 3: a call looks whether its task is alive a while before it has the lock.
-        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under":
+        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under both locks, and only":
         "\tbool alive = READ_ONCE(task->state) != CORE_DEAD;\n\n"
         "\tif (tactus_planted == 3)\n\t\tcpu_relax();\n"
-        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under",
+        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under both locks, and only",
         "\tif (task->state == CORE_DEAD) {\n\t\tcall->error = -EINVAL;\n":
         "\tif (tactus_planted == 3 ? !alive : task->state == CORE_DEAD) {\n"
         "\t\tcall->error = -EINVAL;\n",

@@ -12,6 +12,7 @@
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/x86/patch/alias.h"
 #include "pipeline/x86/irq/apichook.h"
+#include "pipeline/x86/irq/lapic.h"
 #include "pipeline/x86/client.h"
 #include "pipeline/x86/patch/symbols.h"
 
@@ -41,6 +42,16 @@ static void **member_of(const struct hook *hook)
 	return (void *)pl_apic + hook->member;
 }
 
+/*
+ * Where a store of APIC_EOI_ACK is what the kernel's EOI does, and nothing else. A hypervisor's has
+ * more to do; x2APIC's is an MSR.
+ */
+static void find_eoi(void)
+{
+	pl_core.eoi_at = (unsigned long)pl_core.eoi == pl_symbol_try(COMPAT_MEM_EOI) ?
+			 pl_lapic_register(APIC_EOI) : NULL;
+}
+
 #if COMPAT_APIC_STATIC_CALL
 static void (*static_call_update_fn)(struct static_call_key *key, void *tramp, void *func);
 
@@ -56,6 +67,7 @@ int pl_apichook_find(void)
 			return -EOPNOTSUPP;
 		*hook->kernels = *member_of(hook);
 	}
+	find_eoi();
 	return 0;
 }
 
@@ -86,6 +98,7 @@ int pl_apichook_find(void)
 	}
 	if (err)
 		pl_apichook_forget();
+	find_eoi();
 	return err;
 }
 

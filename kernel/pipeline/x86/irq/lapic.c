@@ -23,9 +23,6 @@
 #include "pipeline/x86/irq/lapic.h"
 #include "pipeline/x86/patch/symbols.h"
 
-/* Well inside 32 bits of timer ticks. */
-#define COUNT_LONGEST_NS (1ULL << 30)
-
 /*
  * Arming a count-down is taken to last for so long at most. An interrupt that comes early by as
  * much is not too early yet where its handler reads the clock; a write of the APIC that ends in a
@@ -68,33 +65,52 @@ static u64 count_left_ns(void)
 	return ((u64)pl_apic->read(APIC_TMCCT) << PL_RATE_SHIFT) / rate;
 }
 
+volatile u32 *pl_lapic_register(u32 reg)
+{
+	if ((unsigned long)pl_apic->write != pl_symbol_try("native_apic_mem_write"))
+		return NULL;
+	return (volatile u32 *)(APIC_BASE + reg);
+}
+
+/* As count_arm(), or by one store. */
+static void start(const struct pl_countdown *down, u64 now)
+{
+	if (down->at)
+		pl_countdown_start(down, now + PL_COUNT_LONGEST_NS, now);
+	else
+		count_arm(PL_COUNT_LONGEST_NS);
+}
+
 /* The least time from one reading of the clock to the next, with or without an arming between. */
-static u32 least_ns(bool arming)
+static u32 least_ns(const struct pl_countdown *down)
 {
 	u64 least = U64_MAX, before;
 
 	for (int i = 0; i < ARMINGS; i++) {
 		before = pl_tsc_clock();
-		if (arming)
-			count_arm(COUNT_LONGEST_NS);
+		if (down)
+			start(down, before);
 		least = min(least, pl_tsc_clock() - before);
 	}
 	return min(least, ARMING_MOST_NS);
 }
 
-void pl_lapic_measure_arming(void)
+void pl_lapic_countdown(struct pl_countdown *down)
 {
 	u32 reading, both;
 
+	*down = (struct pl_countdown) {};
 	if (by_deadline)
 		return;
+	*down = (struct pl_countdown) { .at = pl_lapic_register(APIC_TMICT), .rate = rate };
 	this_cpu_write(arming_ns, 0);
-	reading = least_ns(false);
-	both = least_ns(true);
-	this_cpu_write(arming_ns, both - min(both, reading));
+	reading = least_ns(NULL);
+	both = least_ns(down);
+	down->gone = both - min(both, reading);
+	this_cpu_write(arming_ns, down->gone);
 }
 
-static const struct pl_shot count_shot = { "lapic", COUNT_LONGEST_NS, count_arm, count_disarm };
+static const struct pl_shot count_shot = { "lapic", PL_COUNT_LONGEST_NS, count_arm, count_disarm };
 
 /* ---- the count-down's rate. Context: Linux process, pre-emption off. ---- */
 

@@ -4,6 +4,7 @@
 #define _TACTUS_LAPIC_H
 
 #include "pipeline/shot.h"
+#include "pipeline/x86/irq/count_rate.h"
 
 struct clock_event_device;
 
@@ -25,14 +26,56 @@ const struct pl_shot *pl_lapic_find(void);
  */
 int pl_lapic_find_rate(void);
 
+/* Well inside 32 bits of timer ticks. */
+#define PL_COUNT_LONGEST_NS (1ULL << 30)
+
 /*
- * pl_lapic_measure_arming - find out how much later than asked for a count-down begins
+ * struct pl_countdown - a count-down that one store starts
+ * @at: where; NULL: it is not started so
+ * @rate: of the count, << PL_RATE_SHIFT
+ * @gone: from the reading of the clock to its begin, at least; ns
+ */
+struct pl_countdown {
+	volatile u32 *at;
+	u64 rate;
+	u32 gone;
+};
+
+/*
+ * pl_countdown_start - interrupt at @next; @now has just been read
+ *
+ * Rounded up: an interrupt that comes early would only have to be armed again.
+ *
+ * Context: this CPU, hardware interrupts off.
+ */
+static __always_inline void pl_countdown_start(const struct pl_countdown *down, u64 next, u64 now)
+{
+	u64 wait = 0;
+
+	now += down->gone;
+	if (likely(next > now))
+		wait = min(next - now, PL_COUNT_LONGEST_NS);
+	*down->at = (u32)(wait * down->rate >> PL_RATE_SHIFT) + 1;
+}
+
+/*
+ * pl_lapic_countdown - the timer's count-down as @down, if it is one; find out how much later than
+ * asked for it begins
  *
  * From then on each wait is shorter by that. Leaves the timer armed.
  *
  * Context: this CPU, hardware interrupts off; the timer is ours, its rate known.
  */
-void pl_lapic_measure_arming(void);
+void pl_lapic_countdown(struct pl_countdown *down);
+
+/**
+ * pl_lapic_register - where one store does what the APIC driver's write does
+ * @reg: to this register
+ *
+ * Context: any; the APIC driver is known.
+ * Return: the register, or NULL: nowhere.
+ */
+volatile u32 *pl_lapic_register(u32 reg);
 
 /** pl_lapic_events - Linux's clock event device of @cpu. Context: any. */
 struct clock_event_device *pl_lapic_events(int cpu);

@@ -16,6 +16,7 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
+#include <linux/static_call.h>
 #include <linux/string.h>
 #include <asm/irq_vectors.h>
 #include "compat/compat.h"
@@ -35,20 +36,34 @@
 /*
  * struct oneshot - one CPU's timer
  * @rt_next, @linux_next: ns of pl_clock(), or NEVER
+ * @down: the APIC's count-down, while it is the timer and one store starts it
  * @shot: the timer, while taken
  * @owed: Linux's event was due, and Linux has not yet said when the next one is
- * @handling: inside pl_oneshot_due(), which programs at its end
+ * @due: Linux is to be told of that one
  * @saved: Linux's clock event device as it was
  */
 struct oneshot {
 	u64 rt_next, linux_next;
+	struct pl_countdown down;
+	bool owed, due;
 	const struct pl_shot *shot;
-	bool handling, owed;
 	struct clock_event_device saved;
-};
+} ____cacheline_aligned;
 
-static DEFINE_PER_CPU(struct oneshot, oneshot) = { .rt_next = NEVER, .linux_next = NEVER };
+static DEFINE_PER_CPU_ALIGNED(struct oneshot, oneshot) = { .rt_next = NEVER, .linux_next = NEVER };
 static const struct pl_shot *lapic, *lent;	/* @lent: NULL if none is */
+
+static void no_timer(u64 now)
+{
+}
+
+/* pl_client.timer(). A static call, since each release is one. */
+DEFINE_STATIC_CALL(oneshot_client, no_timer);
+
+void pl_oneshot_serve(void (*timer)(u64 now))
+{
+	static_call_update(oneshot_client, timer);
+}
 
 const char *pl_timer_name(void)
 {
@@ -57,24 +72,32 @@ const char *pl_timer_name(void)
 
 /* ---- two users ---- */
 
+/* Not by one store. */
+static noinline void program_shot(struct oneshot *t, u64 next, u64 now)
+{
+	if (next == NEVER)
+		t->shot->disarm();
+	else
+		t->shot->arm(next > now ? min(next - now, t->shot->longest_ns) : 0);
+}
+
 /* @now has just been read: a wait that begins later than that ends later, too. */
 static __always_inline void program_from(struct oneshot *t, u64 now)
 {
 	u64 next = min(t->rt_next, t->linux_next);
 
-	if (unlikely(next == NEVER)) {
-		t->shot->disarm();
-		return;
-	}
-	t->shot->arm(next > now ? min(next - now, t->shot->longest_ns) : 0);
+	if (likely(t->down.at && next != NEVER))
+		pl_countdown_start(&t->down, next, now);
+	else
+		program_shot(t, next, now);
 }
 
-static void program(struct oneshot *t)
+rt_hot static void program(struct oneshot *t)
 {
 	program_from(t, pl_tsc_clock());
 }
 
-void pl_oneshot_arm(u64 when)
+rt_hot void pl_oneshot_arm(u64 when)
 {
 	struct oneshot *t = this_cpu_ptr(&oneshot);
 
@@ -82,7 +105,7 @@ void pl_oneshot_arm(u64 when)
 		return;
 	t->rt_next = when;
 	/* Not served, the timer is Linux's. */
-	if (!t->handling && __this_cpu_read(pl_served))
+	if (__this_cpu_read(pl_served))
 		program(t);
 }
 
@@ -96,30 +119,44 @@ void pl_oneshot_resume(void)
 	program(this_cpu_ptr(&oneshot));
 }
 
-bool pl_oneshot_due(void)
+/* Linux will say when next. If it does not, there is a shot for the stall detector. */
+static noinline void linux_is_due(struct oneshot *t, u64 now)
+{
+	t->due = !t->owed;
+	t->owed = true;
+	t->linux_next = now + NSEC_PER_SEC;
+}
+
+/* After a shot: set the timer. Return: the clock. */
+static __always_inline u64 shoot_again(struct oneshot *t)
+{
+	u64 now = pl_tsc_clock();
+
+	if (unlikely(t->linux_next <= now))
+		linux_is_due(t, now);
+	program_from(t, now);
+	return now;
+}
+
+rt_hot u64 pl_oneshot_done(u64 when)
+{
+	struct oneshot *t = this_cpu_ptr(&oneshot);
+
+	t->rt_next = when;
+	return shoot_again(t);
+}
+
+rt_hot bool pl_oneshot_due(void)
 {
 	struct oneshot *t = this_cpu_ptr(&oneshot);
 	u64 now = pl_tsc_clock();
-	bool linux_due;
 
-	t->handling = true;
-	if (t->rt_next <= now) {
-		t->rt_next = NEVER;
-		pl_client->timer(now);
-		now = pl_tsc_clock();
-	}
-	t->handling = false;
-	linux_due = t->linux_next <= now;
-	if (linux_due) {
-		/*
-		 * Linux will say when next. If it does not, there is a shot for the stall detector.
-		 */
-		linux_due = !t->owed;
-		t->owed = true;
-		t->linux_next = now + NSEC_PER_SEC;
-	}
-	program_from(t, now);
-	return linux_due;
+	t->due = false;
+	if (t->rt_next <= now)
+		static_call(oneshot_client)(now);
+	else
+		shoot_again(t);
+	return t->due;
 }
 
 /* ---- a timer that is lent ---- */
@@ -138,6 +175,9 @@ static void exchange(void *unused)
 
 	t->shot->disarm();
 	t->shot = lent ?: lapic;
+	t->down = (struct pl_countdown) {};
+	if (!lent)
+		pl_lapic_countdown(&t->down);
 	program(t);
 	pl_hard_restore(flags);
 }
@@ -239,7 +279,7 @@ void pl_oneshot_take(void)
 	dev->set_state_oneshot = client_oneshot;
 	pl_lapic_use_vector(pl_core.oob_vector);
 	t->shot = lapic;
-	pl_lapic_measure_arming();
+	pl_lapic_countdown(&t->down);
 	program(t);
 }
 

@@ -17,6 +17,9 @@
  */
 int pl_oneshot_find(const char *name);
 
+/** pl_oneshot_serve - @timer is pl_client.timer(). Context: Linux process; may sleep. */
+void pl_oneshot_serve(void (*timer)(u64 now));
+
 /** pl_oneshot_lent - does @cpu use another timer than its APIC's, which interrupts no other CPU? */
 bool pl_oneshot_lent(int cpu);
 
@@ -48,6 +51,9 @@ void pl_oneshot_release(void);
 
 /** pl_oneshot_arm - see pl_timer_arm(). Context: any, hardware interrupts off. */
 void pl_oneshot_arm(u64 when);
+
+/** pl_oneshot_done - see pl_timer_done(). Context: in pl_oneshot_due(). */
+u64 pl_oneshot_done(u64 when);
 
 /*
  * pl_oneshot_use_vector - have this CPU's APIC timer interrupt come on @vector, a number
