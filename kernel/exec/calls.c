@@ -208,15 +208,16 @@ static int call_suspend(struct rt_rq *rq, struct rt_call *call)
 static __always_inline int suspend_here(RT_TASK *task, bool self)
 {
 	unsigned long flags = pl_hard_save();
-	struct rt_cpu *cpu = rt_call_lock(task);
+	struct rt_cpu *cpu = rt_cpu_here();
+	int error = -EAGAIN;
 
-	if (likely(cpu)) {
+	if (likely(rt_call_lock(cpu, task))) {
 		core_suspend(&cpu->rq, task, self);
-		if (rt_call_settle(cpu))
-			rt_exec_resched();
+		rt_call_end(cpu);
+		error = 0;
 	}
 	pl_hard_restore(flags);
-	return cpu ? 0 : -EAGAIN;
+	return error;
 }
 
 static noinline int suspend_by_call(RT_TASK *task, bool self)
@@ -267,37 +268,27 @@ static noinline int wakeup_by_call(RT_TASK *task)
 	return rt_call(&call);
 }
 
+/* @error: what core_wakeup() says, or -EAGAIN: it is not a live task of this CPU */
 struct wakeup {
 	RT_TASK *task;
 	int error;
 };
 
-/* Return: what core_wakeup() says, or -EAGAIN; @chosen: rt_exec_resched() comes next. */
-static __always_inline int wakeup_here(RT_TASK *task, bool *chosen)
-{
-	struct rt_cpu *cpu = rt_call_lock(task);
-	int error;
-
-	*chosen = false;
-	if (unlikely(!cpu))
-		return -EAGAIN;
-	error = core_wakeup(&cpu->rq, task, pl_clock());
-	*chosen = rt_call_settle(cpu);
-	return error;
-}
-
 /* Context: out-of-band, hardware interrupts off; a reschedule follows. */
 static void wakeup_oob(void *arg)
 {
+	struct rt_cpu *cpu = rt_cpu_here();
 	struct wakeup *wakeup = arg;
-	bool chosen;
 
-	wakeup->error = wakeup_here(wakeup->task, &chosen);
+	if (likely(rt_call_lock(cpu, wakeup->task))) {
+		wakeup->error = core_wakeup(&cpu->rq, wakeup->task, pl_clock());
+		rt_call_end_oob(cpu);
+	}
 }
 
 static noinline int wakeup_by_linux(RT_TASK *task)
 {
-	struct wakeup wakeup = { .task = task };
+	struct wakeup wakeup = { .task = task, .error = -EAGAIN };
 
 	pl_run_oob(wakeup_oob, &wakeup);
 	return wakeup.error;
@@ -306,11 +297,13 @@ static noinline int wakeup_by_linux(RT_TASK *task)
 static __always_inline int wakeup_by_rt(RT_TASK *task)
 {
 	unsigned long flags = pl_hard_save();
-	bool chosen;
-	int error = wakeup_here(task, &chosen);
+	struct rt_cpu *cpu = rt_cpu_here();
+	int error = -EAGAIN;
 
-	if (chosen)
-		rt_exec_resched();
+	if (likely(rt_call_lock(cpu, task))) {
+		error = core_wakeup(&cpu->rq, task, pl_clock());
+		rt_call_end(cpu);
+	}
 	pl_hard_restore(flags);
 	return error;
 }
@@ -337,15 +330,16 @@ static __always_inline int wait(void)
 	if (pl_hosted())
 		core_budget_note(&cpu->rq, pl_clock());
 	error = core_wait(&cpu->rq, pl_clock());
-	if (likely(cpu->rq.need_resched && error != -EPERM) && !pl_hosted())
-		rt_exec_choose(cpu, pl_clock());
-	else
+	if (likely(cpu->rq.need_resched && error != -EPERM) && !pl_hosted()) {
+		rt_exec_switch(cpu);
+	} else {
 		rt_exec_arm(cpu);
-	hardunlock(&cpu->lock);
-	if (error != -EPERM) {
+		hardunlock(&cpu->lock);
+		if (error == -EPERM)
+			return error;
 		rt_exec_job_done();
-		rt_exec_note_lateness(task);
 	}
+	rt_exec_note_lateness(task);
 	return error;
 }
 

@@ -24,8 +24,8 @@
  * @self: itself
  * @rq: tasks and timers
  * @inband: where Linux left off, while a task runs
- * @prev: the task that is being switched from, until that is complete
- * @chosen: rq.curr is who is to run, and the switch to it from @prev, which still runs, is to come
+ * @prev: while @chosen, whoever still runs
+ * @chosen: rq.curr is who is to run, and rt_exec_resched() will switch to it
  * @firing: the users' timer whose function runs now
  * @expiring: the timer's pass is not over; it will arm the timer
  * @present: has tasks and timers

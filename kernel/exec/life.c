@@ -226,9 +226,9 @@ void rt_task_free(RT_TASK *task)
 	lockdep_assert_held(&rt_exec_mutex);
 	kill_task(&call);	/* -EINVAL if RT code has done it */
 	/*
-	 * Another CPU may still be on its stack; the IPI is on its way. Pairs with finish_switch().
+	 * Another CPU may still be on its stack; the IPI is on its way. Pairs with rt_switch().
 	 */
-	while (smp_load_acquire(&task->on_cpu))
+	while (smp_load_acquire(&task->frame.on_cpu))
 		cpu_relax();
 	/* Or in time_out(). */
 	while (rt_timer_is_firing(&task->timer))

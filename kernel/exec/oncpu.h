@@ -40,40 +40,46 @@ int rt_call(struct rt_call *call);
 
 /*
  * rt_call_lock - begin a call on @task without indirections, for those that are made often: lock
- * its CPU, if that is this one
+ * @cpu, which is this one, if that is its CPU
  *
  * Context: hardware interrupts off; @task is one.
- * Return: that CPU, for rt_call_settle(); or NULL: rt_call() is to make the call.
+ * Return: is it? If not, nothing is locked, and rt_call() is to make the call.
  */
-static __always_inline struct rt_cpu *rt_call_lock(RT_TASK *task)
+static __always_inline bool rt_call_lock(struct rt_cpu *cpu, const RT_TASK *task)
 {
-	struct rt_cpu *cpu = rt_cpu_here();
-
 	hardlock(&cpu->lock);
 	/* A task changes CPU under both locks. */
 	if (likely(task->cpu == cpu->rq.cpu && task->state != CORE_DEAD))
-		return cpu;
+		return true;
 	hardunlock(&cpu->lock);
-	return NULL;
+	return false;
 }
 
 /*
- * rt_call_settle - the call is made: choose who runs, or set the timer; unlock
+ * rt_call_end - the call is made by RT code: switch to whoever is to run, or set the timer; unlock
  *
- * Context: as above, but the lock is held.
- * Return: rt_exec_resched() comes next.
+ * Context: out-of-band, and as above, but the lock is held.
  */
-static __always_inline bool rt_call_settle(struct rt_cpu *cpu)
+static __always_inline void rt_call_end(struct rt_cpu *cpu)
 {
-	/* An RT interrupt reschedules when it returns; switched off, nobody does. */
-	bool choose = rt_exec_may_choose(cpu) && pl_oob() && !pl_in_irq();
+	/* An RT interrupt reschedules when it returns. */
+	if (rt_exec_may_choose(cpu) && !pl_in_irq()) {
+		rt_exec_switch(cpu);
+	} else {
+		rt_exec_arm(cpu);
+		hardunlock(&cpu->lock);
+	}
+}
 
-	if (choose)
+/* rt_call_end_oob - the same in what Linux has run out-of-band: a reschedule follows */
+static __always_inline void rt_call_end_oob(struct rt_cpu *cpu)
+{
+	/* Switched off, nobody reschedules. */
+	if (rt_exec_may_choose(cpu) && pl_oob())
 		rt_exec_choose(cpu, pl_clock());
 	else
 		rt_exec_arm(cpu);
 	hardunlock(&cpu->lock);
-	return choose;
 }
 
 /** rt_call_oob - rt_call() for code that is out-of-band, interrupts off, on a task that there is */

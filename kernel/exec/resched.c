@@ -23,72 +23,74 @@ static __always_inline struct rt_frame *frame_of(struct rt_cpu *cpu, RT_TASK *ta
 	return task ? &task->frame : &cpu->inband;
 }
 
-/* In the new context: nobody uses the stack of the one before any more. */
-static __always_inline void finish_switch(struct rt_cpu *cpu)
+/*
+ * From @prev to rq.curr. Inline in its callers: it is most of what a switch costs. The call of
+ * rt_switch() comes last, so that no registers are saved twice.
+ */
+static __always_inline void switch_from(struct rt_cpu *cpu, RT_TASK *prev)
 {
-	RT_TASK *prev = cpu->prev;
-
-	cpu->prev = NULL;
-	/* Pairs with the acquire in rt_task_free(): the last touch of @prev from here. */
-	if (prev)
-		smp_store_release(&prev->on_cpu, 0);
-}
-
-/* To whom was chosen. Inline in its callers: it is most of what a switch costs. */
-static __always_inline void switch_to_chosen(struct rt_cpu *cpu)
-{
-	RT_TASK *prev = cpu->prev, *next = cpu->rq.curr;
+	RT_TASK *next = cpu->rq.curr;
 
 	rt_assert(pl_hard_disabled() && pl_oob() && !pl_in_irq());
-	cpu->chosen = false;
-	if (unlikely(cpu->rq.ejected))
-		rt_sched_report();
-	if (next == prev) {
-		cpu->prev = NULL;
-		return;
-	}
 	rt_assert(!next || next->cpu == raw_smp_processor_id());
+	if (next == prev)
+		return;
 	/* Back to Linux's for a task without one, too: who is not on_cpu has nothing loaded. */
 	if (unlikely((prev && prev->ring3) || (next && next->ring3)))
 		pl_ring3_swap(next ? next->ring3 : NULL);
 	rt_switch(frame_of(cpu, prev), frame_of(cpu, next));
 	rt_assert(pl_hard_disabled() && cpu == rt_cpu_here() && cpu->rq.curr == prev);
-	finish_switch(cpu);	/* A task stays on its CPU, so this is the same one. */
 }
 
-/* Whatever changed, nobody has chosen yet. */
-static noinline void choose_now(struct rt_cpu *cpu)
+static noinline void report_and_switch(struct rt_cpu *cpu, RT_TASK *prev)
+{
+	rt_sched_report();
+	switch_from(cpu, prev);
+}
+
+static __always_inline void switch_now(struct rt_cpu *cpu, RT_TASK *prev)
+{
+	if (unlikely(cpu->rq.ejected))
+		report_and_switch(cpu, prev);
+	else
+		switch_from(cpu, prev);
+}
+
+rt_hot void rt_exec_switch(struct rt_cpu *cpu)
+{
+	RT_TASK *prev = rt_exec_pick(cpu, pl_clock());
+
+	hardunlock(&cpu->lock);
+	switch_now(cpu, prev);
+}
+
+static noinline void lock_and_switch(struct rt_cpu *cpu)
 {
 	hardlock(&cpu->lock);
-	rt_exec_choose(cpu, pl_clock());
-	hardunlock(&cpu->lock);
+	rt_exec_switch(cpu);
 }
 
 rt_hot void rt_exec_resched(void)
 {
 	struct rt_cpu *cpu = rt_cpu_here();
 
-	if (unlikely(!cpu->chosen)) {
-		if (!rt_exec_may_choose(cpu))
-			return;
-		choose_now(cpu);
+	if (likely(cpu->chosen)) {
+		cpu->chosen = false;
+		switch_now(cpu, cpu->prev);
+	} else if (rt_exec_may_choose(cpu)) {
+		lock_and_switch(cpu);
 	}
-	switch_to_chosen(cpu);
 }
 
-rt_hot void rt_exec_job_done(void)
+void rt_exec_job_done(void)
 {
 	struct rt_cpu *cpu = rt_cpu_here();
 
-	if (unlikely(!cpu->chosen)) {
-		/* What came due during the job has had no interrupt to say so. */
-		if (pl_hosted())
-			pl_poll();
-		if (!READ_ONCE(cpu->rq.need_resched))
-			return;
-		choose_now(cpu);
-	}
-	switch_to_chosen(cpu);
+	/* What came due during the job has had no interrupt to say so. */
+	if (pl_hosted())
+		pl_poll();
+	if (READ_ONCE(cpu->rq.need_resched))
+		lock_and_switch(cpu);
 }
 
 /* A new task's first instructions; called by rt_task_entry only. */
@@ -96,7 +98,6 @@ asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task);
 asmlinkage __visible void __noreturn rt_task_main(RT_TASK *task)
 {
 	rt_exec_note_lateness(task);
-	finish_switch(rt_cpu_here());
 	if (!pl_hosted())
 		pl_hard_restore(X86_EFLAGS_IF);
 	task->fn(task->data);

@@ -16,6 +16,14 @@
  */
 void rt_exec_resched(void);
 
+struct rt_cpu;
+
+/** rt_exec_switch - choose who is to run, unlock this CPU, and let that task run
+ *
+ * Context: as above, no interrupt, @cpu is this one and its lock is held.
+ */
+void rt_exec_switch(struct rt_cpu *cpu);
+
 /** rt_exec_job_done - the same where a job ends, though the task's next may have begun
  *
  * Context: RT task, hardware interrupts off.

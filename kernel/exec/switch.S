@@ -9,6 +9,7 @@
 
 #define FRAME_SP 0
 #define FRAME_CANARY 8
+#define FRAME_ON_CPU 16
 
 	.section .text.hot, "ax"	/* beside rt_hot functions */
 
@@ -16,7 +17,9 @@
  * void rt_switch(struct rt_frame *from, struct rt_frame *to)
  *
  * Hardware interrupts off. The canary goes with the stack: functions that are active
- * on a stack check it against the value they put there.
+ * on a stack check it against the value they put there. Once nobody uses @from's stack any more,
+ * its on_cpu says so, by a store-release, as each store of this CPU is: it pairs with the acquire
+ * in rt_task_free() and is the last touch of @from.
  */
 SYM_FUNC_START(rt_switch)
 	pushq	%rbp
@@ -33,6 +36,7 @@ SYM_FUNC_START(rt_switch)
 	movq	FRAME_SP(%rsi), %rsp
 	movq	FRAME_CANARY(%rsi), %rax
 	movq	%rax, COMPAT_CANARY
+	movl	$0, FRAME_ON_CPU(%rdi)
 
 	popq	%r15
 	popq	%r14

@@ -29,24 +29,31 @@ static __always_inline bool rt_exec_may_choose(const struct rt_cpu *cpu)
 	return !pl_hosted() || !cpu->rq.curr || !READ_ONCE(cpu->rq.curr->queued);
 }
 
-/** rt_exec_choose - who is to run, from @now on? The switch to it comes next
+/** rt_exec_pick - who is to run, from @now on? The switch to it, which is rq.curr then, comes next
  *
- * Context: as above.
+ * Context: as above, the lock is held.
+ * Return: whom that is from.
  */
-static __always_inline void rt_exec_choose(struct rt_cpu *cpu, u64 now)
+static __always_inline RT_TASK *rt_exec_pick(struct rt_cpu *cpu, u64 now)
 {
 	RT_TASK *prev = cpu->rq.curr, *next = core_pick(&cpu->rq, now);
 
-	rt_assert(!cpu->prev && !cpu->chosen);
-	cpu->prev = prev;
-	cpu->chosen = true;
+	rt_assert(!cpu->chosen);
 	if (next != prev) {
 		if (next)
-			next->on_cpu = 1;
+			next->frame.on_cpu = 1;
 		rt_fp_switch(cpu, next);
 	}
 	/* A budget, or the watchdog. */
 	rt_exec_arm(cpu);
+	return prev;
+}
+
+/** rt_exec_choose - the same, and rt_exec_resched() makes the switch. Context: as above */
+static __always_inline void rt_exec_choose(struct rt_cpu *cpu, u64 now)
+{
+	cpu->prev = rt_exec_pick(cpu, now);
+	cpu->chosen = true;
 }
 
 /** rt_exec_poke - another CPU's rq has changed. Context: any, hardware interrupts off. */

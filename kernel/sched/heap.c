@@ -28,20 +28,22 @@ static __always_inline void sift_up(struct heap_slot *slots, unsigned int i,
 				    const struct heap_slot slot)
 {
 	struct heap_slot *hole = &slots[i];
+	size_t place = i + 1;
 
-	while (i) {
-		unsigned int parent = (i - 1) / 2;
-		struct heap_slot *up = &slots[parent];
+	/* Places count from 1: so the parent's is half of one's own. */
+	while (place > 1) {
+		size_t half = place / 2;
+		struct heap_slot *up = &slots[half - 1];
 
 		if (!before(&slot, up))
 			break;
 		*hole = *up;
-		hole->node->place = i + 1;
+		hole->node->place = place;
 		hole = up;
-		i = parent;
+		place = half;
 	}
 	*hole = slot;
-	hole->node->place = i + 1;
+	hole->node->place = place;
 }
 
 /* Move the hole at @i towards the leaves, of @count, until @slot fits in. */

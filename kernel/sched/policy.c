@@ -411,19 +411,20 @@ static noinline RT_TASK *pick_among_budgets(struct rt_rq *rq, RT_TASK *task, RTI
 	return task;
 }
 
-rt_hot RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
+static __always_inline void picked(struct rt_rq *rq)
 {
-	/* The built-in policy is under no verdict. */
-	RT_TASK *task = rq_built_in(rq) ? rq_first(rq) : checked_pick(rq);
-
-	core_assert_locked(rq);
-	rq_account(rq, now);
-	if (unlikely(heap_queued(&rq->budget_timer.node) || (task && task->budget)))
-		task = pick_among_budgets(rq, task, now);
 	/* Once each: two bytes together would come from a constant in memory. */
 	WRITE_ONCE(rq->need_resched, false);
 	WRITE_ONCE(rq->poked, false);
-	if (unlikely(rq->events.slot))
+}
+
+/* @task was found, and rq->curr is accounted for. */
+static noinline RT_TASK *pick_in_full(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	if (heap_queued(&rq->budget_timer.node) || (task && task->budget))
+		task = pick_among_budgets(rq, task, now);
+	picked(rq);
+	if (rq->events.slot)
 		note_switch(rq, task, now);
 	if (!task) {
 		rq->curr = NULL;
@@ -433,9 +434,48 @@ rt_hot RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 		rq_leave_linux(rq, now);
 	task->begun = 1;
 	rq->curr = task;
-	if (unlikely(task->budget))
+	if (task->budget)
 		rq_budget_arm(rq, now);
 	return task;
+}
+
+static noinline RT_TASK *pick_by_policy(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *task = checked_pick(rq);
+
+	rq_account(rq, now);
+	return pick_in_full(rq, task, now);
+}
+
+static noinline RT_TASK *watch_from(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	rq_leave_linux(rq, now);
+	return task;
+}
+
+/* What is rare goes on in a call that comes last: so this saves no registers. */
+rt_hot RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *task, *prev = rq->curr;
+
+	core_assert_locked(rq);
+	if (unlikely(!rq_built_in(rq)))
+		return pick_by_policy(rq, now);
+	/* The built-in policy is under no verdict. */
+	task = rq_first(rq);
+	rq_account(rq, now);
+	if (unlikely(heap_queued(&rq->budget_timer.node) || rq->events.slot ||
+		     (task && task->budget)))
+		return pick_in_full(rq, task, now);
+	picked(rq);
+	rq->curr = task;
+	if (!task)
+		return NULL;
+	task->begun = 1;
+	if (prev)
+		return task;
+	rq->linux_left = now;
+	return likely(!rq_must_watch(rq)) ? task : watch_from(rq, task, now);
 }
 
 const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops)

@@ -21,7 +21,6 @@ static inline bool rq_held(const RT_TASK *task)
 static inline RTIME rq_deadline_after(const RT_TASK *task, RTIME release)
 {
 	RTIME relative = task->relative_deadline ? task->relative_deadline : task->period;
-
 	u64 deadline = (u64)release + (u64)relative;
 
 	/* Neither is negative, so their sum is right without a sign. */
@@ -177,12 +176,17 @@ static inline bool rq_budget_holds(const RT_TASK *task)
 	return task->budget && task->budget_action != RT_BUDGET_COUNT;
 }
 
+/* Is the watchdog to be started? Queued already, it looks at linux_left when it is due. */
+static inline bool rq_must_watch(const struct rt_rq *rq)
+{
+	return rq->watch_ns && !heap_queued(&rq->watch_timer.node);
+}
+
 /* Linux has just lost the CPU. */
 static inline void rq_leave_linux(struct rt_rq *rq, RTIME now)
 {
 	rq->linux_left = now;
-	/* Queued already: it looks at linux_left when it is due. */
-	if (rq->watch_ns && !heap_queued(&rq->watch_timer.node))
+	if (rq_must_watch(rq))
 		timerq_add_release(&rq->timers, &rq->watch_timer, now + rq->watch_ns);
 }
 

@@ -102,10 +102,10 @@ struct rt_task_struct {
 	struct rt_frame {
 		void *sp;
 		unsigned long canary;
+		int on_cpu;		/* the stack is in use */
 	} frame;			/* where it left off; switch.S knows the offsets */
 	struct pl_ring3 *ring3;		/* its half in ring 3, if it has one */
 	RTIME max_late;
-	int on_cpu;			/* its stack is in use */
 
 	unsigned int id;		/* in events */
 	unsigned char untold;		/* stopped, and the log does not say so yet */

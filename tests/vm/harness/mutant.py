@@ -76,8 +76,8 @@ EDITS: dict[str, dict[str, str]] = {
         "\t\tif (tactus_planted == 1)\n\t\t\tfiring = false;\n",
         # 2: a task's stack is freed while its CPU is still on it: as if on_cpu had no barriers. Its
         # pages are somebody else's at once, and the CPU takes a while to leave it.
-        "\twhile (smp_load_acquire(&task->on_cpu))\n":
-        "\twhile (tactus_planted != 2 && smp_load_acquire(&task->on_cpu))\n",
+        "\twhile (smp_load_acquire(&task->frame.on_cpu))\n":
+        "\twhile (tactus_planted != 2 && smp_load_acquire(&task->frame.on_cpu))\n",
         "\tvfree(task->stack);\n\ttask->stack = NULL;\n":
         "\tif (tactus_planted == 2)\n\t\tmemset(task->stack, 0, task->stack_bytes);\n"
         "\tvfree(task->stack);\n\ttask->stack = NULL;\n",

@@ -46,7 +46,7 @@ STAGES = tuple((stage, re.compile(names)) for stage, names in (
     ("release", r"rt_exec_timer|core_release|begin_job|set_job|await_release|rq_enqueue|timerq|"
                 r"core_budget|core_watch"),
     ("policy", r"fixed_priority|pick_first|core_pick|rt_rq_|ignore$"),
-    ("switch", r"rt_exec_resched|reschedule|rt_switch|rt_fp|rt_exec_job_done|resched$"),
+    ("switch", r"rt_exec_resched|rt_exec_switch|rt_switch|rt_fp|rt_exec_job_done|resched$"),
     ("call", r"rt_task_wait|rt_exec_note|core_wait|rt_context|pl_oob$|pl_in_irq"),
     ("dispatch", r"pl_|irq_(enter|exit)"),
     ("job", r"rt_measure"),
