@@ -16,8 +16,11 @@ from harness import programs
 from . import figures
 
 # Instructions.
-SWITCH_LIMIT = 180
-LINUX_RT_LINUX_LIMIT = 350
+SWITCH_LIMIT = 120
+LINUX_RT_LINUX_LIMIT = 300
+RELEASE_10_LIMIT = 250
+# Linux's local_irq_disable() and local_irq_enable(), which are four natively, with their calls.
+IRQ_OFF_ON_LIMIT = 9
 # The cost of a release with 1000 tasks ready beside that with 10.
 GROWTH_LIMIT = 2.0
 EVENT_LIMIT = 50
@@ -69,6 +72,9 @@ class Costs:
         if self.linux_rt_linux > LINUX_RT_LINUX_LIMIT:
             found.append(f"Linux to RT to Linux: {self.linux_rt_linux} instructions, "
                          f"{LINUX_RT_LINUX_LIMIT} allowed")
+        for name, most in (("release_10", RELEASE_10_LIMIT), ("irq_off_on", IRQ_OFF_ON_LIMIT)):
+            if self.raw[name] > most:
+                found.append(f"{name}: {self.raw[name]} instructions, {most} allowed")
         if self.growth > GROWTH_LIMIT:
             found.append(f"release: {self.growth:.2f} times from 10 to 1000 ready")
         return found

@@ -18,8 +18,8 @@ NAMES = {"read 64": ("pipe", "FIFO"), "drain 64": ("pipe", "mapped FIFO"),
 Figures = dict[str, tuple[int, ...]]
 
 # A wake-up by RT code goes through one handler more than one by an hrtimer: RT code's own, then
-# that by which it tells Linux. It was to be no slower; it is not that fast. See docs/fifo.md.
-WAKE_RATIO = 1.08
+# that by which it tells Linux. It is to be no slower all the same. See docs/fifo.md.
+WAKE_RATIO = 1.0
 
 
 def parse(text: str) -> Figures:

@@ -26,7 +26,7 @@ from typing import Any
 from harness import TOP
 from harness.bench import kernels
 
-from . import backup, cliroom, heavy, ltp, rtla
+from . import backup, cliroom, costs, heavy, ltp, rtla
 from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
 from .overhead import LIMIT_PERCENT
 from .systems.model import SYSTEMS
@@ -260,15 +260,22 @@ def _costs(figures: Figures) -> list[list[str]]:
     ready = (1, 10, 100, 1000)
     return [["", "Instructions", "Promised"],
             ["switch from RT task to RT task, beside the call that causes it",
-             f"{own['rt_rt'] - own['suspend']:.0f}", "180"],
+             f"{own['rt_rt'] - own['suspend']:.0f}", f"{costs.SWITCH_LIMIT}"],
             ["Linux to an RT task that suspends itself at once, and back, likewise",
-             f"{own['linux_rt_linux'] - own['suspend'] - own['wakeup']:.0f}", "350"],
+             f"{own['linux_rt_linux'] - own['suspend'] - own['wakeup']:.0f}",
+             f"{costs.LINUX_RT_LINUX_LIMIT}"],
             ["floating point, in addition", f"{own['fp_linux'] - own['linux_rt_linux']:.0f}", ""],
             ["a switch's event, if they are kept", f"{found['event']:.0f}", "50"],
             ["a release with 1, 10, 100, 1000 tasks ready",
-             _counts([own[f"release_{count}"] for count in ready]), "twice from 10 to 1000"],
+             _counts([own[f"release_{count}"] for count in ready]),
+             f"{costs.RELEASE_10_LIMIT} with 10; twice from 10 to 1000"],
             ["the same under `tactus_rm`, with its key and its supervision",
-             _counts([rm[f"release_{count}"] for count in ready]), "140 more with 10"]]
+             _counts([rm[f"release_{count}"] for count in ready]),
+             f"{costs.POLICY_RELEASE_LIMIT} more with 10"],
+            ["`local_irq_disable()` and `local_irq_enable()`, both, with their calls",
+             f"{own['irq_off_on']}", f"{costs.IRQ_OFF_ON_LIMIT}"],
+            ["`local_irq_save()` and `local_irq_restore()`, likewise",
+             f"{own['irq_save_restore']}", ""]]
 
 
 def _tap_in_full(figures: Figures) -> list[list[str]]:

@@ -11,6 +11,8 @@
  *	fp_linux	the same of a task that uses floating point
  *	release_N	a rt_task_wakeup(), in a task, of another of N ready ones, which lies
  *			before all of them by priority
+ *	irq_off_on	Linux's local_irq_disable() and local_irq_enable()
+ *	irq_save_restore local_irq_save() and local_irq_restore()
  */
 #include <linux/delay.h>
 #include <linux/irqflags.h>
@@ -222,9 +224,35 @@ static int from_linux(const char *name, int fp)
 	return error;
 }
 
+/* Context: Linux process. */
+static void of_linux(void)
+{
+	unsigned long flags;
+	u64 from;
+
+	fresh();
+	while (rounds < ROUNDS) {
+		from = clock();
+		local_irq_disable();
+		local_irq_enable();
+		take(clock() - from);
+	}
+	say("irq_off_on", 0);
+	fresh();
+	while (rounds < ROUNDS) {
+		from = clock();
+		local_irq_save(flags);
+		local_irq_restore(flags);
+		take(clock() - from);
+	}
+	say("irq_save_restore", 0);
+}
+
 static int __init task_bench_init(void)
 {
-	return without_switch("suspend", 0) ?: without_switch("wakeup", 1) ?: between_tasks() ?: from_linux("linux_rt_linux", 0) ?: from_linux("fp_linux", 1) ?:
+	of_linux();
+	return without_switch("suspend", 0) ?: without_switch("wakeup", 1) ?: between_tasks() ?:
+	       from_linux("linux_rt_linux", 0) ?: from_linux("fp_linux", 1) ?:
 	       ready_among(1) ?: ready_among(10) ?: ready_among(100) ?: ready_among(MOST);
 }
 
