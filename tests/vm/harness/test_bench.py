@@ -317,6 +317,20 @@ def test_what_one_folder_had_compiled_serves_another(tmp_path):
     assert done["one"][1] == done["other"][1]
 
 
+def test_what_is_built_can_be_installed(tmp_path):
+    """By kbuild's own rule, which reads the list that a build left."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "Kbuild").write_text("obj-m := mine.o\n")
+    (folder / "mine.c").write_text(
+        '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n')
+    assert vm_words("build", folder).returncode == 0
+    kernel = kernels.resolve("6.1", "cloud")
+    subprocess.run(["make", "-C", kernel.kdir, f"M={folder}", f"INSTALL_MOD_PATH={tmp_path / 'root'}",
+                    "DEPMOD=true", "modules_install"], check=True, stdout=subprocess.DEVNULL)
+    assert [path.name for path in (tmp_path / "root").rglob("*.ko*")] == ["mine.ko"]
+
+
 def test_modinfo_is_read_as_modinfo_reads_it(trouble, tmp_path):
     for what in ("depends", "vermagic", "name", "license"):
         told = subprocess.run(["/sbin/modinfo", "-F", what, trouble], text=True, check=True,

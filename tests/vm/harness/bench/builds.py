@@ -50,12 +50,6 @@ def _seen(handle: int) -> str:
     return f"/proc/self/fd/{handle}"
 
 
-def below(line: str, folder: Path) -> Path:
-    """A path that a build left in a list, relative to the folder it was in."""
-    line = re.sub(r"^/proc/self/fd/\d+/", "", line)
-    return Path(line).relative_to(folder) if line.startswith("/") else Path(line)
-
-
 def _open(place: Path) -> int:
     """The folder, by a number that is the same in each build."""
     first = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
@@ -90,4 +84,9 @@ def cached(command: Sequence[str], compiler: str | None, folder: Path) -> Iterat
         env = {"CCACHE_DIR": str(cache_dir() / "ccache"),
                # The sources are copies, made a moment ago, that nobody changes meanwhile.
                "CCACHE_SLOPPINESS": "include_file_ctime,include_file_mtime"}
-        yield Build(words, env, places)
+        build = Build(words, env, places)
+        yield build
+        # `make modules_install` reads it, for which nothing is open.
+        order = folder / "modules.order"
+        if order.is_file():
+            order.write_text(build.told(order.read_text(encoding="utf-8")), encoding="utf-8")

@@ -167,8 +167,10 @@ def _stale_modules(folder: Path) -> list[Path]:
     order = folder / "modules.order"
     if not order.is_file():
         return []
-    named = {folder / builds.below(line, folder).with_suffix(".ko")
-             for line in order.read_text(encoding="utf-8").splitlines()}
+    named = set()
+    for line in order.read_text(encoding="utf-8").splitlines():
+        path = Path(line).with_suffix(".ko")
+        named.add(path if path.is_absolute() else folder / path)
     return [path for path in folder.rglob("*.ko") if path not in named]
 
 
