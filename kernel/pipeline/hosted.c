@@ -32,6 +32,7 @@
 #include "pipeline/hosted.h"
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/x86/machine.h"
 
 #define HIGH_RESOLUTION_NS 1
 #define RESOLUTION_WAIT_MS 5000
@@ -217,7 +218,7 @@ int pl_hosted_check(void)
 		}
 		msleep(RESOLUTION_POLL_MS);
 	}
-	return 0;
+	return pl_machine_check_calls();
 }
 
 int pl_hosted_start(const struct pl_client *the_client)

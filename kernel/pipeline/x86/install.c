@@ -154,6 +154,7 @@ static const struct step {
 	bool locked, looks;
 } steps[] = {
 	{ pl_machine_check, .looks = true },
+	{ pl_machine_check_calls, .looks = true },
 	{ pl_symbols_init, .looks = true },
 	{ pl_machine_find_clock, .looks = true },
 	{ pl_slots_find, .looks = true },

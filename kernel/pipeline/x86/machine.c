@@ -34,8 +34,6 @@ static const char *kernel_fault(void)
 {
 	if (!IS_ENABLED(CONFIG_PARAVIRT_XXL))
 		return "this kernel is built without CONFIG_PARAVIRT_XXL, so its cli and sti cannot be found";
-	if (IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI))
-		return "this kernel is built with CONFIG_CFI, which traps calls of functions that are not its own";
 	if (IS_BUILTIN(CONFIG_KVM))
 		return "this kernel has KVM built in, whose cli must stay hard and is looked for in modules only";
 	if (boot_cpu_has(X86_FEATURE_XENPV))
@@ -91,6 +89,17 @@ int pl_machine_check(void)
 		       name);
 		return -EOPNOTSUPP;
 	}
+	return 0;
+}
+
+/*
+ * We call Linux's functions by other types than theirs, and Linux ours, some of which are assembly:
+ * each check of that would trap, in RT code as well.
+ */
+int pl_machine_check_calls(void)
+{
+	if (IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI))
+		return pl_refuse("this kernel is built with CONFIG_CFI, which traps calls of functions that are not its own");
 	return 0;
 }
 

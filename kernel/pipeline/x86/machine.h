@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which kernels, CPUs, hypervisors and clocks the pipeline is refused on. Private to pipeline/x86.
+ * Which kernels, CPUs, hypervisors and clocks the pipeline is refused on. Private to
+ * kernel/pipeline.
  */
 #ifndef _TACTUS_MACHINE_H
 #define _TACTUS_MACHINE_H
@@ -12,6 +13,13 @@
  * Return: 0, or -EOPNOTSUPP after a line in the log.
  */
 int pl_machine_check(void);
+
+/**
+ * pl_machine_check_calls - do indirect calls reach whom they are meant for?
+ *
+ * Context and result as above.
+ */
+int pl_machine_check_calls(void);
 
 /**
  * pl_machine_check_apic - do devices' interrupts come through the APIC? Needs pl_apic

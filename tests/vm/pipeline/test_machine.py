@@ -24,7 +24,7 @@ FAKES = {
 }
 TRY = """
 ./ktext save /tmp/before || exit 1
-modprobe tactus 2> /dev/null && exit 2
+modprobe tactus $how 2> /dev/null && exit 2
 [ ! -e /sys/kernel/tactus ] || exit 3
 ./ktext diff /tmp/before || exit 5
 dmesg | sed -n 's/.*tactus: refused: //p' | tail -n 1
@@ -81,15 +81,18 @@ def test_a_real_one(vm: Vm, options: dict[str, str], sentence: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("configuration", "sentence"), [
-    ("config_cfi",
-     "this kernel is built with CONFIG_CFI, which traps calls of functions that are not its own"),
-    ("config_kvm",
+@pytest.mark.parametrize(("configuration", "how", "sentence"), [
+    *(("config_cfi", how,
+     "this kernel is built with CONFIG_CFI, which traps calls of functions that are not its own")
+      for how in ("", "mode=hosted")),
+    ("config_kvm", "",
      "this kernel has KVM built in, whose cli must stay hard and is looked for in modules only"),
 ])
-def test_another_configuration(vm: Vm, tmp_path: Path, configuration: str, sentence: str) -> None:
+def test_another_configuration(vm: Vm, tmp_path: Path, configuration: str, how: str,
+                               sentence: str) -> None:
     core, tactus = mutant.build(tmp_path, configuration).split()
-    assert refused(vm, modules=core, with_modules=tactus) == [f"{sentence}; nothing was changed"]
+    assert refused(vm, f"how={how}\n", modules=core, with_modules=tactus) == [
+        f"{sentence}; nothing was changed"]
 
 
 def test_a_clock_that_turns_bad_is_told(vm: Vm) -> None:
