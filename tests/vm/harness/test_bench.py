@@ -326,9 +326,10 @@ def test_what_is_built_can_be_installed(tmp_path):
         '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n')
     assert vm_words("build", folder).returncode == 0
     kernel = kernels.resolve("6.1", "cloud")
-    subprocess.run(["make", "-C", kernel.kdir, f"M={folder}", f"INSTALL_MOD_PATH={tmp_path / 'root'}",
+    root = tmp_path / "root"
+    subprocess.run(["make", "-C", kernel.kdir, f"M={folder}", f"INSTALL_MOD_PATH={root}",
                     "DEPMOD=true", "modules_install"], check=True, stdout=subprocess.DEVNULL)
-    assert [path.name for path in (tmp_path / "root").rglob("*.ko*")] == ["mine.ko"]
+    assert [path.name for path in root.rglob("*.ko*")] == ["mine.ko"]
 
 
 def test_modinfo_is_read_as_modinfo_reads_it(trouble, tmp_path):
