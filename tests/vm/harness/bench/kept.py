@@ -30,9 +30,10 @@ KEEP_S = 3600.0
 # All of them, on disk: some 60. What is in use by another process stays.
 KEEP_BYTES = 6 << 30
 IN_USE_S = 120.0
-# More arguments of QEMU that many runs share: devices without a file of the host's behind them. The
-# CPU is the one that test_kept.py compares a boot and a state on.
-SHARED = re.compile(r"(-device edu|-chardev null,id=\w+|-device isa-serial,[\w=,]+|"
+# More arguments of QEMU that many runs share: devices without a file of the host's behind them, and
+# whose state QEMU saves. Of edu it saves nothing: from a state it comes back without its addresses.
+# The CPU is the one that test_kept.py compares a boot and a state on.
+SHARED = re.compile(r"(-chardev null,id=\w+|-device isa-serial,[\w=,]+|"
                     r"-cpu max,-rdrand,-rdseed| )*")
 # In virtual time the clock stands still to the instruction: 7 ns go by between two looks (init.c).
 # On a busy host, QEMU's main loop may move it on before it has heard of the stop.
