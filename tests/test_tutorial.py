@@ -54,7 +54,7 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
     assert (tmp_path / "late/late.bin").stat().st_size == 8000
     latest = re.search(r"^1000 jobs, latest (\d+) ns$", output, re.M)
     assert latest, output
-    assert 100 < int(latest[1]) < 5000
+    assert 0 < int(latest[1]) < 5000
     assert "<svg" in (tmp_path / "late/late.svg").read_text()
 
 
