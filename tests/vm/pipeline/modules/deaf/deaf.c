@@ -60,6 +60,7 @@ static void spin_in_task(int unused)
 /* ---- an EOI that gets lost ---- */
 
 static void *eoi;
+static volatile u32 *eoi_at;
 
 static bool rt_in_service(void)
 {
@@ -70,17 +71,21 @@ static bool rt_in_service(void)
 
 static notrace void lose_one(COMPAT_EOI_ARGS)
 {
-	if (raw_smp_processor_id() == cpu && rt_in_service())
+	if (raw_smp_processor_id() == cpu && rt_in_service()) {
 		/* Only this one; and Linux is given back what stands there. */
 		pl_core.eoi = eoi;
-	else
+		pl_core.eoi_at = eoi_at;
+	} else {
 		compat_eoi_call(eoi);
+	}
 }
 
 static void lose_the_next(struct rt_timer *unused)
 {
 	eoi = pl_core.eoi;
+	eoi_at = pl_core.eoi_at;
 	pl_core.eoi = lose_one;
+	pl_core.eoi_at = NULL;	/* Else it is a store, without a call. */
 }
 
 /* ---- Linux that waits in vain ---- */
