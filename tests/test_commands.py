@@ -36,6 +36,7 @@ BLOCKS: dict[tuple[str, str], str] = {
     ("docs/stick.md", "make iso"): NEEDS_HARDWARE,
     ("docs/tutorial.md", ""): "tests/test_tutorial.py",
     ("docs/measuring.md", "tests/vm/measure/run"): "tests/vm/measure/test_run.py",
+    ("docs/measuring-6.12.md", "tests/vm/measure/run"): "tests/vm/measure/test_run.py",
     ("docs/measuring.md", "make bench"): "tests/vm/measure/systems",
     ("docs/measuring.md", "tools/setup bench"): "installs packages",
     ("docs/measuring.md", "make test-matrix"): "tests/vm/harness/test_matrix.py",

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import svg
 from harness import programs
 from tactus import figure
 
@@ -146,6 +148,40 @@ def table_fifos(found: Sequence[Fifos]) -> str:
     """For people."""
     return "\n".join([f"{'FIFOs':>11} {'put 8':>8} {'get 8':>8}",
                       *(f"{one.fifos:>11} {one.put:>8} {one.get:>8}" for one in found)])
+
+
+# What is drawn: a row's two names, and what the curve is called; by its colour.
+_CURVES = {"#c8401a": ("ready tasks", "release", "a release among ready tasks"),
+           "#2d6cdf": ("fifos", "put", "a put of 8 bytes among FIFOs"),
+           "#8a6d1a": ("fifos", "get", "a get")}
+
+
+def plot(rows: Sequence[Mapping[str, Any]]) -> svg.Drawing:
+    """What each costs among ever more, from the figures that are kept; N is logarithmic."""
+    left, base, across, tall = 60, 250, 620, 210
+    picture = svg.Drawing(720, 300, "Instructions among ever more tasks and FIFOs")
+    curves = {colour: (title, [(row[n], row[cost]) for row in rows if n in row and cost in row])
+              for colour, (n, cost, title) in _CURVES.items()}
+    every = [point for _, points in curves.values() for point in points]
+    doublings = math.ceil(math.log2(max(n for n, _ in every)))
+    most = 100 * math.ceil(max(cost for _, cost in every) / 100)
+    for cost in range(0, most + 1, 100):
+        y = base - tall * cost / most
+        picture.line(left, y, left + across, y, svg.FAINT, 0.6)
+        picture.text(left - 8, y + 4, str(cost), anchor="end")
+    for power in range(0, doublings + 1, 2):
+        picture.text(left + across * power / doublings, base + 18, str(2**power), anchor="middle")
+    picture.text(left, 20, "instructions")
+    picture.text(left + across, base + 38, "so many of them, each step four times more",
+                 anchor="end")
+    for number, (colour, (title, points)) in enumerate(curves.items()):
+        places = [(left + across * math.log2(n) / doublings, base - tall * cost / most)
+                  for n, cost in points]
+        picture.path(places, colour, 2)
+        for x, y in places:
+            picture.box(x - 3, y - 3, 6, 6, colour)
+        picture.text(left + 130 + 230 * number, 20, title, fill=colour, bold=True)
+    return picture
 
 
 def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from harness import TOP
-from measure import figures
+from measure import figures, scale
+from measure.systems import __main__ as systems
 from measure.systems import model, reference, report, runner
 from measure.systems.model import SYSTEMS, Figure, Job
 from measure.systems.tables import TABLES, Asked
@@ -109,12 +109,17 @@ def test_other_tools_cannot_be_compared(name: str) -> None:
 
 def test_a_reference_keeps_no_histogram_and_comes_back(
         monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(reference, "FILE", tmp_path / "reference.json")
-    reference.save(some_results())
-    text = (tmp_path / "reference.json").read_text()
+    """Each kernel's in a file of its own."""
+    monkeypatch.setattr(reference, "TOP", tmp_path)
+    reference.file_of("6.1").parent.mkdir(parents=True)
+    reference.save(some_results(), "6.1")
+    text = reference.file_of("6.1").read_text()
     assert "histogram" not in text
-    assert reference.figures_of(reference.load())[0] == dataclasses.replace(
+    assert reference.figures_of(reference.load("6.1"))[0] == dataclasses.replace(
         one_figure(), histogram=())
+    reference.save(some_results(max=7), "6.12")
+    assert reference.file_of("6.1").read_text() == text
+    assert reference.load("6.12")["figures"][0]["max"] == 7
     assert reference.incomplete(some_results())
 
 
@@ -126,19 +131,28 @@ def test_a_part_is_merged_with_what_the_same_tools_made() -> None:
     assert reference.merged(new | {"emulator": "QEMU 8"}, old)["figures"] == new["figures"]
 
 
-def test_the_committed_reference_has_every_figure() -> None:
-    known = reference.load()
+@pytest.mark.parametrize("kernel", reference.PAGES)
+def test_the_committed_reference_has_every_figure(kernel: str) -> None:
+    known = reference.load(kernel)
     asked = Asked(known["seconds"], known["readings"])
     want = {f"{table.name}/{system}/{job.subject}/{job.condition}"
             for table in TABLES.values() for system in SYSTEMS for job in table.jobs(system, asked)}
     assert {one.key for one in reference.figures_of(known)} == want
 
 
-def test_the_page_says_what_the_reference_has() -> None:
-    page = (TOP / "docs/measuring.md").read_text()
-    assert report.docs(page, reference.load()) == page, "run make figures"
-    for name in ("made with", "counts", *TABLES, *reference.EXTRAS):
+@pytest.mark.parametrize("kernel", reference.PAGES)
+def test_the_page_says_what_the_reference_has(kernel: str) -> None:
+    page = reference.PAGES[kernel].read_text()
+    assert report.docs(page, reference.load(kernel)) == page, "run make figures"
+    for name in ("made with", "counts", *TABLES, *(reference.EXTRAS if kernel == "6.1" else ())):
         assert page.count(f"<!-- figures: {name} -->") == 1
+
+
+def test_the_plot_shows_what_the_reference_has() -> None:
+    rows = reference.load("6.1")["scale"]
+    assert systems.PLOT.read_text() == scale.plot(rows).svg() + "\n", "run make figures"
+    dearer = [row | {"release": row["release"] + 40} if "release" in row else row for row in rows]
+    assert scale.plot(dearer).svg() != scale.plot(rows).svg()
 
 
 def test_a_mark_without_an_end_is_an_error() -> None:
@@ -150,6 +164,7 @@ def test_a_mark_without_an_end_is_an_error() -> None:
 def test_tactus_in_the_bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A short thesis table on stock and with Tactus: 20 ms late the one, below 2 us the other."""
     monkeypatch.setattr(runner, "TOP", tmp_path)
+    monkeypatch.setattr(reference, "BENCH", tmp_path / "out/bench")
     options = argparse.Namespace(table=["thesis"], system=["stock", "tactus"], seconds=0.3,
                                  readings=1000, jobs=2, check=False, kernel="6.1")
     outcomes = list(runner.run(options))

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The committed reference: the figures of one `make bench`, with the tools that they depend on.
+"""The committed references: a kernel's figures of one `make bench`, with the tools that they depend
+on.
 
-`make figures` takes a new one from out/bench/results.json and renders docs/measuring.md from it;
-`make bench-check` compares.
+`make figures` takes new ones from out/bench and renders the kernels' pages from them; `make
+bench-check` compares.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from harness import TOP
@@ -16,7 +18,9 @@ from harness import TOP
 from .model import SYSTEMS, Figure
 from .tables import TABLES
 
-FILE = TOP / "tests/vm/measure/systems/reference.json"
+# The first is what a name without a kernel means.
+PAGES = {"6.1": TOP / "docs/measuring.md", "6.12": TOP / "docs/measuring-6.12.md"}
+BENCH = TOP / "out/bench"
 GROWTH_PERCENT = 5
 # Measurements of their own that the page has, too.
 EXTRAS = ("field", "scale")
@@ -27,9 +31,28 @@ _LEAST_NS = 40
 _LEAST_COUNT = 2
 
 
-def load() -> dict[str, Any]:
-    """What is committed."""
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+def _name(what: str, kernel: str) -> str:
+    return what if kernel == next(iter(PAGES)) else f"{what}-{kernel}"
+
+
+def file_of(kernel: str) -> Path:
+    """Where the reference of a kernel is committed."""
+    return TOP / f"tests/vm/measure/systems/{_name('reference', kernel)}.json"
+
+
+def results_of(kernel: str) -> Path:
+    """Where `make bench` keeps a kernel's figures."""
+    return BENCH / f"{_name('results', kernel)}.json"
+
+
+def report_of(kernel: str) -> Path:
+    """The same as a page to look at."""
+    return BENCH / f"{_name('report', kernel)}.html"
+
+
+def load(kernel: str) -> dict[str, Any]:
+    """What is committed; FileNotFoundError: nothing is."""
+    found: dict[str, Any] = json.loads(file_of(kernel).read_text(encoding="utf-8"))
     return found
 
 
@@ -58,14 +81,14 @@ def incomplete(data: Mapping[str, Any]) -> str:
     return f"without {', '.join(missing)}" if missing else ""
 
 
-def save(data: Mapping[str, Any]) -> None:
+def save(data: Mapping[str, Any], kernel: str) -> None:
     """Commit what `make bench` found, without the histograms."""
     figures = [{name: value for name, value in one.items() if name != "histogram"}
                for one in data["figures"]]
     text = json.dumps({**data, "figures": None}, indent=1)
     lines = ",\n".join("  " + json.dumps(one) for one in figures)
-    FILE.write_text(text.replace('"figures": null', f'"figures": [\n{lines}\n ]') + "\n",
-                    encoding="utf-8")
+    file_of(kernel).write_text(
+        text.replace('"figures": null', f'"figures": [\n{lines}\n ]') + "\n", encoding="utf-8")
 
 
 def _grew(new: float, old: float) -> bool:

@@ -120,16 +120,20 @@ def run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
                 trouble.append(f"counts: {str(error)[:500]}")
             yield figures.Outcome([counted], report.terminal_counts(counted), [])
     data = results(found, kernels, asked, counted)
-    folder = TOP / "out" / "bench"
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / "results.json"
+    kept, shown = reference.results_of(options.kernel), reference.report_of(options.kernel)
+    kept.parent.mkdir(parents=True, exist_ok=True)
     if (options.table or options.system) and kept.exists():
         data = reference.merged(data, json.loads(kept.read_text(encoding="utf-8")))
     kept.write_text(json.dumps(data) + "\n", encoding="utf-8")
-    (folder / "report.html").write_text(report.page(data), encoding="utf-8")
-    print("out/bench/results.json, out/bench/report.html", file=sys.stderr)
+    shown.write_text(report.page(data), encoding="utf-8")
+    print(f"{kept.relative_to(TOP)}, {shown.relative_to(TOP)}", file=sys.stderr)
     if options.check:
-        trouble += reference.complaints(results(found, kernels, asked, counted), reference.load())
+        try:
+            known = reference.load(options.kernel)
+        except FileNotFoundError:
+            trouble.append(f"there is no reference of {options.kernel}: `make figures` makes one")
+        else:
+            trouble += reference.complaints(results(found, kernels, asked, counted), known)
     yield figures.Outcome([], "", trouble)
 
 
