@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -235,3 +236,9 @@ def test_a_comment_is_no_breach() -> None:
             '/* "cli" are the pipeline\'s\n * KERNEL_VERSION too */\n'}
     assert [rule(tree) for rule, _ in RULES if rule is not no_bug_and_no_stub] == [
         [] for rule, _ in RULES if rule is not no_bug_and_no_stub]
+
+
+def test_nothing_that_is_built_is_kept() -> None:
+    done = subprocess.run(["git", "ls-files", "--cached", "--ignored", "--exclude-standard"],
+                          cwd=TOP, text=True, capture_output=True, check=True)
+    assert done.stdout == ""
