@@ -13,8 +13,17 @@ import pytest
 from harness import guest_python, programs
 from harness.vmrun import Vm
 
+# A watchpoint, of hardware (1) or not, that is met twice.
+WATCHED = """
+delete
+set can-use-hw-watchpoints {}
+watch *(long *)&jobs_done
+continue
+continue
+"""
+
 # Attached while it waits in RT mode. The program's symbols are all that gdb has.
-ATTACHED = """
+ATTACHED = f"""
 echo at \\n
 info symbol $pc
 break job
@@ -25,19 +34,7 @@ info symbol $pc
 stepi
 info symbol $pc
 backtrace
-echo software \\n
-delete
-set can-use-hw-watchpoints 0
-watch *(long *)&jobs_done
-continue
-continue
-echo hardware \\n
-delete
-set can-use-hw-watchpoints 1
-watch *(long *)&jobs_done
-continue
-continue
-call (char *)rt_why()
+echo software \\n{WATCHED.format(0)}echo hardware \\n{WATCHED.format(1)}call (char *)rt_why()
 delete
 """
 STOP = "set var *(int *)&stop = 1\n"
