@@ -59,17 +59,35 @@ struct events {
 	bool *stopped;
 };
 
+/* Of a ring that is on: it goes off, if all were stopped. */
+static inline bool events_go_on(struct events *events)
+{
+	if (likely(!READ_ONCE(*events->stopped)))
+		return true;
+	events->slot = NULL;
+	return false;
+}
+
+/* Of a ring that goes on. */
+static inline void events_write(struct events *events, enum event_kind kind, u32 task, u64 arg,
+				u64 when)
+{
+	struct event *event = &events->slot[events->written++ & events->mask];
+
+	event->when = when;
+	event->arg = arg;
+	event->task = task;
+	event->kind = kind;
+	event->reason = 0;
+	event->number = 0;
+}
+
 /* Of a ring that is on. */
 static inline void events_put(struct events *events, enum event_kind kind, u32 task, u64 arg,
 			      u64 when)
 {
-	if (unlikely(READ_ONCE(*events->stopped))) {
-		events->slot = NULL;
-		return;
-	}
-	events->slot[events->written++ & events->mask] = (struct event) {
-		.when = when, .arg = arg, .task = task, .kind = kind,
-	};
+	if (events_go_on(events))
+		events_write(events, kind, task, arg, when);
 }
 
 static inline void events_note(struct events *events, enum event_kind kind, u32 task, u64 arg)
@@ -92,13 +110,12 @@ static inline void events_demote(struct events *events, u32 task, u8 reason, u64
 	event->number = number < 0xffff ? number : 0xffff;
 }
 
-/* A job that was released at @release starts: too late? Of a ring that is on, at its START. */
+/* A job that was released at @release starts: too late? Of a ring that goes on, at its START. */
 static inline void events_judge(struct events *events, u32 task, u64 release, u64 when)
 {
-	if (likely(!events->late_ns) || (s64)(when - release) <= (s64)events->late_ns ||
-	    !events->slot)
+	if (likely(!events->late_ns) || (s64)(when - release) <= (s64)events->late_ns)
 		return;
-	events_put(events, EVENT_LATE, task, when - release, when);
+	events_write(events, EVENT_LATE, task, when - release, when);
 	WRITE_ONCE(*events->stopped, true);
 }
 

@@ -361,23 +361,25 @@ RT_TASK *core_rekey(struct rt_rq *rq, RT_TASK *task, unsigned int count)
 	return task;
 }
 
-/* @task gets the CPU, which rq->curr has had. Apart, so that core_pick() saves few registers. */
-static noinline void note_switch(struct rt_rq *rq, RT_TASK *task, RTIME now)
+/* @task gets the CPU, which rq->curr has had. Of a ring that is on. */
+static __always_inline void note_switch(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
 	RT_TASK *prev = rq->curr;
 
+	if (unlikely(!events_go_on(&rq->events)))
+		return;
 	if (prev && prev != task && prev->begun)
-		events_put(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id, 0,
-			   now);
-	if (!task || (task == prev && task->begun) || !rq->events.slot)
+		events_write(&rq->events, prev->queued ? EVENT_PREEMPT : EVENT_BLOCK, prev->id, 0,
+			     now);
+	if (!task || (task == prev && task->begun))
 		return;
 	if (task->begun) {
-		events_put(&rq->events, EVENT_RESUME, task->id, 0, now);
+		events_write(&rq->events, EVENT_RESUME, task->id, 0, now);
 		return;
 	}
 	/* With gravity it may be early, and wait for its release. */
 	now = max(now, task->release);
-	events_put(&rq->events, EVENT_START, task->id, task->release, now);
+	events_write(&rq->events, EVENT_START, task->id, task->release, now);
 	events_judge(&rq->events, task->id, task->release, now);
 }
 
@@ -418,25 +420,51 @@ static __always_inline void picked(struct rt_rq *rq)
 	WRITE_ONCE(rq->poked, false);
 }
 
-/* @task was found, and rq->curr is accounted for. */
-static noinline RT_TASK *pick_in_full(struct rt_rq *rq, RT_TASK *task, RTIME now)
+static noinline RT_TASK *watch_from(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
-	if (heap_queued(&rq->budget_timer.node) || (task && task->budget))
-		task = pick_among_budgets(rq, task, now);
+	rq_leave_linux(rq, now);
+	return task;
+}
+
+/* @task gets the CPU, which @prev has had; either may be NULL: Linux. */
+static __always_inline RT_TASK *give(struct rt_rq *rq, RT_TASK *prev, RT_TASK *task, RTIME now)
+{
 	picked(rq);
-	if (rq->events.slot)
-		note_switch(rq, task, now);
-	if (!task) {
-		rq->curr = NULL;
-		return NULL;
-	}
-	if (!rq->curr)
-		rq_leave_linux(rq, now);
-	task->begun = 1;
 	rq->curr = task;
-	if (task->budget)
+	if (!task)
+		return NULL;
+	task->begun = 1;
+	if (prev)
+		return task;
+	rq->linux_left = now;
+	return likely(!rq_must_watch(rq)) ? task : watch_from(rq, task, now);
+}
+
+/* The same of a ring that is on. Apart, since that is rare; it saves no registers either. */
+static noinline RT_TASK *give_noted(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	RT_TASK *prev = rq->curr;
+
+	note_switch(rq, task, now);
+	return give(rq, prev, task, now);
+}
+
+/* @task was found, and rq->curr is accounted for. */
+static noinline RT_TASK *pick_with_budgets(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	task = pick_among_budgets(rq, task, now);
+	task = rq->events.slot ? give_noted(rq, task, now) : give(rq, rq->curr, task, now);
+	if (task && task->budget)
 		rq_budget_arm(rq, now);
 	return task;
+}
+
+/* The same where there may be budgets, or a ring that is on. */
+static noinline RT_TASK *pick_in_full(struct rt_rq *rq, RT_TASK *task, RTIME now)
+{
+	if (unlikely(heap_queued(&rq->budget_timer.node) || (task && task->budget)))
+		return pick_with_budgets(rq, task, now);
+	return rq->events.slot ? give_noted(rq, task, now) : give(rq, rq->curr, task, now);
 }
 
 static noinline RT_TASK *pick_by_policy(struct rt_rq *rq, RTIME now)
@@ -445,12 +473,6 @@ static noinline RT_TASK *pick_by_policy(struct rt_rq *rq, RTIME now)
 
 	rq_account(rq, now);
 	return pick_in_full(rq, task, now);
-}
-
-static noinline RT_TASK *watch_from(struct rt_rq *rq, RT_TASK *task, RTIME now)
-{
-	rq_leave_linux(rq, now);
-	return task;
 }
 
 /* What is rare goes on in a call that comes last: so this saves no registers. */
@@ -467,15 +489,7 @@ rt_hot RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 	if (unlikely(heap_queued(&rq->budget_timer.node) || rq->events.slot ||
 		     (task && task->budget)))
 		return pick_in_full(rq, task, now);
-	picked(rq);
-	rq->curr = task;
-	if (!task)
-		return NULL;
-	task->begun = 1;
-	if (prev)
-		return task;
-	rq->linux_left = now;
-	return likely(!rq_must_watch(rq)) ? task : watch_from(rq, task, now);
+	return give(rq, prev, task, now);
 }
 
 const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops)

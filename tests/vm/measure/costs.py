@@ -23,7 +23,7 @@ RELEASE_10_LIMIT = 250
 IRQ_OFF_ON_LIMIT = 9
 # The cost of a release with 1000 tasks ready beside that with 10.
 GROWTH_LIMIT = 2.0
-EVENT_LIMIT = 50
+EVENT_LIMIT = 30
 # What tactus_rm may add to a release: its key, and its supervision. With a clock that was slow to
 # read it was 233.
 POLICY_RELEASE_LIMIT = 140
