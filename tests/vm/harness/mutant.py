@@ -227,7 +227,7 @@ def _build(folder: Path, kbuild: str, name: str, kernel: tuple[str, str],
         path.write_text(text, encoding="utf-8")
     words = [f"--make={word}" for word in make]
     done = subprocess.run([VM, "build", "--kernel", kernel[0], "--flavour", kernel[1], *words,
-                           "--json", folder], stdout=subprocess.PIPE, check=True)
+                           "--alone", "--json", folder], stdout=subprocess.PIPE, check=True)
     return {Path(path).stem: path for path in json.loads(done.stdout)["modules"]}
 
 

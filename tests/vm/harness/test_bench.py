@@ -17,6 +17,7 @@ import pytest
 
 from harness import VM
 from harness.bench import apt, chroot, common, console, initrd, kernels, modules, tree
+from harness.vmrun import skip_without_chroot
 
 MODULES = Path(__file__).with_name("modules")
 
@@ -299,8 +300,11 @@ def test_a_module_folder_sees_our_headers(tmp_path):
     assert json.loads(done.stdout)["modules"] == [str(tmp_path / "mine.ko")]
 
 
-def test_what_one_folder_had_compiled_serves_another(tmp_path):
-    """Wherever it is: a checkout's modules, and the copies that mutants are made of."""
+@pytest.mark.parametrize("kernel", ["6.1", "7"])
+def test_what_one_folder_had_compiled_serves_another(tmp_path, kernel):
+    """Wherever it is: a checkout's modules, and the copies that mutants are made of; also where a
+    chroot is needed."""
+    skip_without_chroot((kernel, "cloud"))
     done = {}
     for folder in (tmp_path / "one", tmp_path / "an" / "other"):
         folder.mkdir(parents=True)
@@ -309,7 +313,7 @@ def test_what_one_folder_had_compiled_serves_another(tmp_path):
             "#include <linux/module.h>\n#include <rt/time.h>\n"
             f'MODULE_INFO(made, "{tmp_path}" __FILE__);\nMODULE_LICENSE("GPL");\n')
         log = folder / "ccache.log"
-        built = vm_words("build", folder, env={"CCACHE_STATSLOG": str(log)})
+        built = vm_words("build", "--kernel", kernel, folder, env={"CCACHE_STATSLOG": str(log)})
         assert built.returncode == 0, built.stderr
         misses = log.read_text().split().count("cache_miss")
         done[folder.name] = misses, (folder / "mine.ko").read_bytes()
@@ -448,7 +452,7 @@ def test_nobody_builds_while_modules_are_read(monkeypatch, tmp_path):
     monkeypatch.setattr(tree, "build_dir", lambda: tmp_path)
     monkeypatch.setattr(tree, "_check_compiler", lambda kernel: None)
     monkeypatch.setattr(tree, "_sync", lambda folder: True)
-    monkeypatch.setattr(tree, "_make", lambda *words: (0, ""))
+    monkeypatch.setattr(tree, "_make", lambda *words, **more: (0, ""))
     with ThreadPoolExecutor(1) as pool:
         with tree.unchanging(kernel), tree.unchanging(kernel):
             build = pool.submit(tree.build_tree, kernel)

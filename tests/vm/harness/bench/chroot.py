@@ -3,16 +3,18 @@
 
 Their headers bring programs (objtool, modpost, fixdep) that want that release's libc, and name
 that release's compiler. So `make` runs in a chroot of it, made once and kept beside the kernels;
-what it works on is bound into the chroot at the very path that it has outside.
+what it works on is bound into the chroot at the very path that it has outside, and under the names
+that builds.py gives its folders.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .apt import Apt
@@ -22,7 +24,7 @@ from .kernels import Kernel, compiler_of
 # Whose kernels the machine itself builds modules for.
 OLDEST = "bookworm"
 # What building a module takes beside the compiler that the headers name.
-PACKAGES = ("make", "bc", "kmod", "libelf1t64", "pahole")
+PACKAGES = ("make", "bc", "kmod", "libelf1t64", "pahole", "ccache")
 # Names further packages, for a chroot of its own: `make check` builds with another compiler.
 ALSO = "TACTUS_CHROOT_PACKAGES"
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
@@ -31,8 +33,8 @@ ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 ENTER = """\
 root=$1; shift
 while [ "$1" != -- ]; do
-    mkdir -p "$root$1" && mount --rbind "$1" "$root$1" || exit 1
-    shift
+    mkdir -p "$root$2" && mount --rbind "$1" "$root$2" || exit 1
+    shift 2
 done
 shift
 exec chroot "$root" "$@"
@@ -63,7 +65,9 @@ def make(kernel: Kernel) -> Path:
     release = kernel.release_name
     compiler = compiler_of(kernel) or "gcc"
     also = os.environ.get(ALSO, "").split()
-    root = cache_dir() / "chroots" / "-".join([release, compiler, *also])
+    # Other packages, another chroot.
+    packages = hashlib.sha256(" ".join(PACKAGES).encode()).hexdigest()[:6]
+    root = cache_dir() / "chroots" / "-".join([release, compiler, packages, *also])
     if os.geteuid() != 0:
         raise BenchError(f"the modules for {kernel.release} are built in a chroot of {release},"
                          " and only root can enter one")
@@ -99,19 +103,33 @@ def _proxies() -> list[str]:
             if re.match(r"Acquire::https?::\S", line)]
 
 
-def run(kernel: Kernel, command: Sequence[str],
-        folders: Sequence[Path]) -> subprocess.CompletedProcess[str]:
-    """Runs a command in the kernel's chroot; `folders`, the checkout and the kernel are in it.
+def ccache_dir(kernel: Kernel) -> Path:
+    """The release's ccache has a folder of its own, as each release of it may write another
+    format."""
+    return cache_dir() / f"ccache-{kernel.release_name}"
+
+
+def run(kernel: Kernel, command: Sequence[str], folders: Sequence[Path],
+        places: Mapping[str, Path] | None = None,
+        env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs a command in the kernel's chroot; `folders`, the checkout and the kernel are in it, and
+    `places` under other names.
 
     Raises BenchError when the chroot cannot be made.
     """
     root = make(kernel)
-    shown = [Path("/proc"), TREE, kernel.root.absolute(), *folders]
+    cache = ccache_dir(kernel)
+    cache.mkdir(parents=True, exist_ok=True)
+    shown = [Path("/proc"), TREE, kernel.root.absolute(), cache, *folders]
     # One inside another comes with it; binding it again would only hide the same files.
     outer = [path for path in dict.fromkeys(shown)
              if not any(other in path.parents for other in shown)]
+    bound = [*((path, path) for path in outer),
+             *((place, name) for name, place in (places or {}).items())]
     return subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, "sh", str(root),
-         *map(str, outer), "--", *command],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=ENVIRONMENT,
+         *(str(word) for pair in bound for word in pair), "--", *command],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        env={**ENVIRONMENT, **{name: value for name, value in os.environ.items()
+                               if name.startswith("CCACHE_")}, **(env or {})},
     )

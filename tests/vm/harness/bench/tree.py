@@ -11,22 +11,24 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import builds, chroot
+from . import builds, chroot, results
 from .common import TREE, BenchError, build_dir, locked, say
-from .kernels import CHECKING, Kernel, compiler_missing, compiler_of
+from .kernels import CHECKING, LOCAL, Kernel, compiler_missing, compiler_of
 
 # What Kbuild may read; everything else in the checkout does not concern the modules.
 SOURCES = ("Kbuild", "kernel", "rtfifo", "skins", "examples", "tests", "tools/measure")
 SUFFIXES = {".c", ".h", ".S", ".mk", ".lds", ".inc"}
 
 
-# From make's own surroundings: a bench started by make must not inherit its variables.
-NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KDIR", "M", "W", "C")
+# Nothing else: a bench started by make must not have its variables, and no module those of a shell.
+INHERITED = re.compile(r"(PATH|HOME|TMPDIR|LANG|LC_\w+|CCACHE_\w+|TACTUS_(CLANG|DEBUG|PARTS))$")
 
 
-def _make(kernel: Kernel, folder: Path, extra: list[str],
-          also: list[Path] | None = None) -> tuple[int, str]:
-    """Its status and output; a chroot sees the folders of `also`, too."""
+def _make(kernel: Kernel, folder: Path, extra: list[str], also: list[Path] | None = None,
+          reads: list[Path] | None = None) -> tuple[int, str]:
+    """Its status and output; a chroot sees the folders of `also`, too. With `reads`, all that it
+    reads beside the folder, what it makes is kept, and taken from there the next time."""
+    compiler = compiler_of(kernel)
     command = [
         "make", "-C", str(kernel.kdir), f"M={folder}", f"-j{os.cpu_count() or 1}",
         # Type information needs a vmlinux and a pahole that fits; the stock headers bring neither.
@@ -34,14 +36,30 @@ def _make(kernel: Kernel, folder: Path, extra: list[str],
         # What kernels of our own are for: the executive's assertions come with their checkers.
         *(["TACTUS_DEBUG=1"] if kernel.flavour in CHECKING else []), *extra, "modules",
     ]
-    if chroot.needed(kernel):
-        done = chroot.run(kernel, command, [folder, *(also or [])])
-        return done.returncode, done.stdout + done.stderr
-    env = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-    with builds.cached(command, compiler_of(kernel), folder) as build:
-        done = subprocess.run(build.command, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, check=False, env=env | build.env, pass_fds=build.handles)
-    return done.returncode, build.told(done.stdout + done.stderr)
+    inside = chroot.needed(kernel)
+    env = chroot.ENVIRONMENT if inside else {
+        name: value for name, value in os.environ.items() if INHERITED.match(name)}
+    with (builds.in_chroot(command, compiler, folder, chroot.ccache_dir(kernel)) if inside else
+          builds.cached(command, compiler, folder)) as build:
+        kept = None
+        if reads is not None and build.places and kernel.flavour != LOCAL:
+            root = chroot.make(kernel) if inside else Path("/")
+            kept = results.result(kernel, folder, build.command, env, reads,
+                                  results.programs(compiler or "gcc", root))
+            if (text := kept.restore(folder)) is not None:
+                say(f"the modules in {folder} are kept from an equal build")
+                return 0, build.told(text)
+        if inside:
+            done = chroot.run(kernel, build.command, [folder, *(also or [])], build.places,
+                              build.env)
+        else:
+            done = subprocess.run(build.command, stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, check=False, env=env | build.env,
+                                  pass_fds=build.handles)
+        text = done.stdout + done.stderr
+        if kept and not done.returncode:
+            kept.keep(folder, text)     # with the names that the build gives the folder
+    return done.returncode, build.told(text)
 
 
 def _check_compiler(kernel: Kernel) -> None:
@@ -142,11 +160,14 @@ def build_tree(kernel: Kernel, extra: list[str] | None = None, product: bool = F
         if folder.exists() and (extra or old not in (tag, "")):
             shutil.rmtree(folder)       # same release, other headers
         folder.mkdir(parents=True, exist_ok=True)
+        fresh = not (folder / ".sources").exists()
         if not _sync(folder) and built.is_file():
             return folder
         built.unlink(missing_ok=True)
         say(f"building the modules for {kernel.release}")
-        status, text = _make(kernel, folder, [*(extra or []), *([PRODUCT] if product else [])])
+        # Kbuild reads what is mirrored here. Who edits a file has the rest here, too.
+        status, text = _make(kernel, folder, [*(extra or []), *([PRODUCT] if product else [])],
+                             reads=[] if fresh and not extra else None)
         if status:
             for path in folder.rglob("*.ko"):
                 path.unlink()           # older than their sources: worse than none
@@ -220,9 +241,11 @@ def _advice(text: str) -> str:
         ' MODULE_LICENSE("GPL"); if that is its licence.' for name in lacking)
 
 
-def build_folder(kernel: Kernel, folder: Path, layer: str = "",
-                 words: list[str] | None = None) -> list[Path]:
+def build_folder(kernel: Kernel, folder: Path, layer: str = "", words: list[str] | None = None,
+                 alone: bool = False) -> list[Path]:
     """Builds somebody's module folder in place against a kernel and this tree's headers.
+
+    `alone`: it reads nothing but itself and these headers, so what it makes can be kept.
 
     Raises BenchError when the folder has no Kbuild or Makefile or does not build.
     """
@@ -258,7 +281,8 @@ def build_folder(kernel: Kernel, folder: Path, layer: str = "",
     if symbols:
         extra.append("KBUILD_EXTRA_SYMBOLS=" + " ".join(symbols))
     with locked(build_dir() / ".folder.lock"), unchanging(kernel):
-        status, text = _make(kernel, folder.resolve(), extra, [path.parent for path in beside])
+        status, text = _make(kernel, folder.resolve(), extra, [path.parent for path in beside],
+                             [include, *map(Path, symbols)] if alone else None)
     if status:
         raise BenchError(f"{folder} does not build for "
                          f"{kernel.release}:\n{_complaints(text, folder)}"
