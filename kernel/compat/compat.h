@@ -7,7 +7,10 @@
 #ifndef _TACTUS_COMPAT_H
 #define _TACTUS_COMPAT_H
 
+#include <linux/cfi.h>
+#include <linux/kconfig.h>
 #include <linux/module.h>
+#include <linux/stacktrace.h>
 #include <linux/version.h>
 #include <asm/apic.h>
 
@@ -79,6 +82,23 @@ static inline void compat_module_text(const struct module *mod, enum compat_text
 #define compat_call_depth() boot_cpu_has(X86_FEATURE_CALL_DEPTH)
 #else
 #define compat_call_depth() false
+#endif
+
+/* ---- checks of indirect calls: FineIBT's boot argument turns them off, 6.2 ---- */
+
+#define COMPAT_CFI (IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI))
+#ifdef CONFIG_FINEIBT
+#define compat_cfi_is_off(mode) (*(const enum cfi_mode *)(mode) == CFI_OFF)
+#else
+#define compat_cfi_is_off(mode) false
+#endif
+
+/* ---- callers of the current context, its own function first; 0: Linux is built without ---- */
+
+#ifdef CONFIG_STACKTRACE
+#define compat_callers(frames, most) stack_trace_save(frames, most, 0)
+#else
+#define compat_callers(frames, most) 0
 #endif
 
 /* ---- sysfs: the read function of a binary file, 6.13: const ---- */

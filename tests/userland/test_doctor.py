@@ -102,6 +102,15 @@ def test_what_mends_it_is_said(well: FakeMachine, capsys: pytest.CaptureFixture[
     assert cli.main(["doctor"], well) == 0
 
 
+def test_checks_of_calls_can_be_off(well: FakeMachine) -> None:
+    """Only where the kernel has the argument, which comes with FineIBT."""
+    plain = "CONFIG_PARAVIRT_XXL=y\nCONFIG_KPROBES=y\nCONFIG_CFI_CLANG=y\n"
+    well.write("/proc/cmdline", "quiet cfi=off")
+    for config, blocks in ((plain, ["config"]), (f"{plain}CONFIG_FINEIBT=y\n", [])):
+        well.write(f"/boot/config-{RELEASE}", config)
+        assert levels(well, "blocks") == blocks
+
+
 def test_json(well: FakeMachine, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor", "--json"], well) == 0
     said = json.loads(capsys.readouterr().out)

@@ -98,8 +98,17 @@ int pl_machine_check(void)
  */
 int pl_machine_check_calls(void)
 {
-	if (IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI))
-		return pl_refuse("this kernel is built with CONFIG_CFI, which traps calls of functions that are not its own");
+	unsigned long mode;
+	int err;
+
+	if (!COMPAT_CFI)
+		return 0;
+	err = pl_symbols_init();
+	if (err)
+		return err;
+	mode = pl_symbol_try("cfi_mode");
+	if (!mode || !compat_cfi_is_off(mode))
+		return pl_refuse("this kernel checks whom its indirect calls reach (CONFIG_CFI), which traps those of functions that are not its own (boot with cfi=off)");
 	return 0;
 }
 

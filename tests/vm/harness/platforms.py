@@ -187,7 +187,8 @@ GENERATIONS = ("core2duo", "Nehalem", "SandyBridge", "Haswell", "Broadwell", "Sk
 # Kernels of our own, with the options that distributions differ in (config/NAME.config) -> is it to
 # be refused, and with what words?
 CONFIGURED = {"desktop": "", "server": "", "kprobeless": "symbol table cannot be reached",
-              "bare": "built without CONFIG_PARAVIRT_XXL", "desktop-6.12": ""}
+              "bare": "built without CONFIG_PARAVIRT_XXL", "desktop-6.12": "",
+              "cfi-6.12": "(CONFIG_CFI)"}
 
 # Models of Bochs's CPU, and kernels: the generic one has intel_idle.
 BOCHS = (("corei7_sandy_bridge_2600k", "cloud"), ("corei7_ivy_bridge_3770k", "cloud"),
@@ -218,6 +219,7 @@ PLATFORMS = {platform.name: platform for platform in (
     Platform("hpet", append="hpet=force"),
     *(Platform(f"kernel {name}", kernel=name, refused=refused)
       for name, refused in CONFIGURED.items()),
+    Platform("kernel cfi-6.12, cfi=off", kernel="cfi-6.12", append="cfi=off"),
     # Of CPUs such as this one Linux counts the depth of calls, if it is told to.
     Platform("kernel 6.12, retbleed=stuff", "-cpu Skylake-Server", kernel="6.12",
              append="retbleed=stuff spectre_v2=retpoline", refused="counts the depth of calls"),

@@ -83,8 +83,8 @@ def test_a_real_one(vm: Vm, options: dict[str, str], sentence: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("configuration", "how", "sentence"), [
     *(("config_cfi", how,
-     "this kernel is built with CONFIG_CFI, which traps calls of functions that are not its own")
-      for how in ("", "mode=hosted")),
+     "this kernel checks whom its indirect calls reach (CONFIG_CFI), which traps those of "
+     "functions that are not its own (boot with cfi=off)") for how in ("", "mode=hosted")),
     ("config_kvm", "",
      "this kernel has KVM built in, whose cli must stay hard and is looked for in modules only"),
 ])

@@ -16,9 +16,9 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/ptrace.h>
-#include <linux/stacktrace.h>
 #include <linux/workqueue.h>
 #include <asm/tsc.h>
+#include "compat/compat.h"
 #include "pipeline/x86/resident/tactus_core.h"
 #include "pipeline/x86/irq/stall.h"
 
@@ -45,10 +45,9 @@ static void tell(int i)
 /* Where Linux is now, and by whom it was called. Context: RT interrupt, on Linux's stack. */
 static void tell_callers(const struct pt_regs *regs)
 {
-	unsigned long frames[FRAMES];
-	unsigned int count, first;
+	unsigned long frames[FRAMES] = { regs->ip };
+	unsigned int count = compat_callers(frames, FRAMES) ?: 1, first;
 
-	count = stack_trace_save(frames, FRAMES, 0);
 	for (first = 0; first < count && frames[first] != regs->ip; first++)
 		;
 	for (unsigned int i = first; i < count && i < first + SHOWN; i++)

@@ -107,7 +107,7 @@ static int odd_gate(unsigned int vector, unsigned long addr)
  * Follow the IDT: each vector leads to a common stub, to the spurious stub (then the
  * vector is unused), or to an entry of its own.
  */
-static int find_irq_gates(const gate_desc *idt)
+static noinline_for_stack int find_irq_gates(const gate_desc *idt)
 {
 	struct pl_gate *common, *spurious, *gate;
 	struct stub_range device, unused;
@@ -175,7 +175,7 @@ static int add_nmi_gate(const gate_desc *idt, u8 vector, const char *handler,
 	return PTR_ERR_OR_ZERO(pl_gate_add(PL_SLOT_NMI, vector, handler, pieces));
 }
 
-static int find_exception_gates(const gate_desc *idt)
+static noinline_for_stack int find_exception_gates(const gate_desc *idt)
 {
 	/* The NMI entry holds labels that the symbol table takes for functions. */
 	static const char *const nmi[] = { "asm_exc_nmi", "nested_nmi", "first_nmi",
@@ -215,25 +215,51 @@ static int find_exception_gates(const gate_desc *idt)
 	return err ?: add_nmi_gate(idt, X86_TRAP_MC, "exc_machine_check", mce);
 }
 
+/* One jump in each function, from what stands there: compilers differ in registers. */
 static const struct {
 	const char *function;
-	u8 pattern[8], bytes;
-	const char *target;
+	struct {
+		u8 pattern[8], bytes;
+		const char *target;
+	} ways[2];
 } jumps[] = {
 	/* sti; hlt */
-	{ COMPAT_SAFE_HALT, { 0xfb, 0xf4 }, 2, pl_safe_halt },
-	/* swapgs; wrgsbase %rdi */
-	{ "__wrgsbase_inactive", { 0x0f, 0x01, 0xf8, 0xf3, 0x48, 0x0f, 0xae, 0xdf }, 8,
-	  pl_wrgsbase },
+	{ COMPAT_SAFE_HALT, { { { 0xfb, 0xf4 }, 2, pl_safe_halt } } },
+	/* swapgs; wrgsbase %rdi, by clang %rsi */
+	{ "__wrgsbase_inactive", {
+		{ { 0x0f, 0x01, 0xf8, 0xf3, 0x48, 0x0f, 0xae, 0xdf }, 8, pl_wrgsbase },
+		{ { 0x0f, 0x01, 0xf8, 0xf3, 0x48, 0x0f, 0xae, 0xde }, 8, pl_wrgsbase_rsi },
+	} },
 	/* swapgs; rdgsbase %rax */
-	{ "__rdgsbase_inactive", { 0x0f, 0x01, 0xf8, 0xf3, 0x48, 0x0f, 0xae, 0xc8 }, 8,
-	  pl_rdgsbase },
+	{ "__rdgsbase_inactive", {
+		{ { 0x0f, 0x01, 0xf8, 0xf3, 0x48, 0x0f, 0xae, 0xc8 }, 8, pl_rdgsbase },
+	} },
 	/* mov %edi,%eax; out %al,$0x70; in $0x71,%al */
-	{ "rtc_cmos_read", { 0x89, 0xf8, 0xe6, 0x70, 0xe4, 0x71 }, 6, pl_cmos_read },
+	{ "rtc_cmos_read", { { { 0x89, 0xf8, 0xe6, 0x70, 0xe4, 0x71 }, 6, pl_cmos_read } } },
 	/* mov %esi,%eax; out %al,$0x70; mov %edi,%eax; out %al,$0x71 */
-	{ "rtc_cmos_write", { 0x89, 0xf0, 0xe6, 0x70, 0x89, 0xf8, 0xe6, 0x71 }, 8,
-	  pl_cmos_write },
+	{ "rtc_cmos_write", {
+		{ { 0x89, 0xf0, 0xe6, 0x70, 0x89, 0xf8, 0xe6, 0x71 }, 8, pl_cmos_write },
+	} },
 };
+
+static int add_jump(unsigned int i)
+{
+	unsigned long at = pl_symbol(jumps[i].function), start, size;
+
+	if (!at || !pl_symbol_at(at, &start, &size, NULL))
+		return -EOPNOTSUPP;
+	for (unsigned int way = 0; way < ARRAY_SIZE(jumps[i].ways); way++) {
+		unsigned int bytes = jumps[i].ways[way].bytes;
+
+		at = bytes ? pl_text_find(start, size, jumps[i].ways[way].pattern, bytes) : 0;
+		if (at)
+			return pl_text_add(pl_kernel_text, at, PL_SLOT_MISC, PL_OP_JMP,
+					   jumps[i].ways[way].target, PL_CALL_BYTES);
+	}
+	pr_err("refused: %s is not the code it was expected to be; nothing was changed\n",
+	       jumps[i].function);
+	return -EOPNOTSUPP;
+}
 
 /* The one call in @symbol of @callee leads to @stub. */
 static int add_one_call(const char *symbol, const char *callee, const void *stub)
@@ -257,17 +283,7 @@ static int find_misc(void)
 	int err;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(jumps); i++) {
-		unsigned long at = pl_symbol(jumps[i].function), start, size;
-
-		if (!at || !pl_symbol_at(at, &start, &size, NULL))
-			return -EOPNOTSUPP;
-		at = pl_text_find(start, size, jumps[i].pattern, jumps[i].bytes);
-		if (!at) {
-			pr_err("refused: %s is not the code it was expected to be; nothing was changed\n",
-			       jumps[i].function);
-			return -EOPNOTSUPP;
-		}
-		err = pl_text_add(pl_kernel_text, at, PL_SLOT_MISC, 0xe9, jumps[i].target, 5);
+		err = add_jump(i);
 		if (err)
 			return err;
 	}

@@ -7,6 +7,7 @@
 #include <linux/kprobes.h>
 #include <linux/printk.h>
 #include "pipeline/x86/patch/kcall.h"
+#include "pipeline/x86/patch/oddity.h"
 #include "pipeline/x86/patch/symbols.h"
 
 int pl_symbols_init(void)
@@ -66,11 +67,11 @@ bool pl_symbol_at(unsigned long addr, unsigned long *start, unsigned long *size,
 int pl_insn_length(unsigned long addr)
 {
 	const u8 *byte = (const u8 *)addr;
+	int length = pl_oddity_length(byte);
 	struct insn insn;
 
-	/* ud1: the kernel's decoder does not know it, sanitizers plant it as a marker. */
-	if (byte[0] == 0x0f && byte[1] == 0xb9)
-		return 3;
+	if (length)
+		return length;
 	if (pl_kcall_insn_decode(&insn, byte, MAX_INSN_SIZE, INSN_MODE_KERN) < 0)
 		return -EINVAL;
 	return insn.length;

@@ -43,7 +43,7 @@ unsigned long pl_symbol_try(const char *name);
 bool pl_symbol_at(unsigned long addr, unsigned long *start, unsigned long *size, char *name);
 
 /*
- * pl_insn_length - decode one instruction with the kernel's own decoder
+ * pl_insn_length - decode one instruction with the kernel's own decoder, or an oddity (oddity.h)
  *
  * Return: its length in bytes, or -EINVAL.
  */

@@ -583,6 +583,7 @@ EXPORT_SYMBOL_GPL(pl_cpuidle_call);
 EXPORT_SYMBOL_GPL(pl_mwait);
 EXPORT_SYMBOL_GPL(pl_rdgsbase);
 EXPORT_SYMBOL_GPL(pl_wrgsbase);
+EXPORT_SYMBOL_GPL(pl_wrgsbase_rsi);
 EXPORT_SYMBOL_GPL(pl_load_gs_index);
 EXPORT_SYMBOL_GPL(pl_cmos_read);
 EXPORT_SYMBOL_GPL(pl_cmos_write);

@@ -190,7 +190,7 @@ DECLARE_PER_CPU(u8, pl_ring3);	/* whoever is in ring 3 here is RT code */
 /* Where patched slots lead. Assembly; never called from C but by address. */
 extern char pl_cli[], pl_sti[], pl_save_fl[], pl_safe_halt[];
 extern char pl_cpuidle[], pl_cpuidle_call[], pl_mwait[];
-extern char pl_rdgsbase[], pl_wrgsbase[], pl_load_gs_index[];
+extern char pl_rdgsbase[], pl_wrgsbase[], pl_wrgsbase_rsi[], pl_load_gs_index[];
 extern char pl_cmos_read[], pl_cmos_write[];
 extern char pl_irq_stubs[], pl_exc_stubs[], pl_nmi_stubs[];	/* PL_GATES of each */
 extern char pl_sys_stubs[];

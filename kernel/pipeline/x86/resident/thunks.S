@@ -125,6 +125,11 @@ SYM_FUNC_END(pl_mwait)
  * Between two swapgs in kernel mode no interrupt may come at all: entry code would
  * take the user's GS base for the kernel's. Linux's cli is soft, so these are hard.
  */
+SYM_FUNC_START(pl_wrgsbase_rsi)
+	movq	%rsi, %rdi
+	jmp	pl_wrgsbase
+SYM_FUNC_END(pl_wrgsbase_rsi)
+
 SYM_FUNC_START(pl_wrgsbase)
 	pushfq
 	cli

@@ -126,8 +126,11 @@ def kernel(facts: Facts) -> Iterator[Finding]:
         yield Finding("blocks", "config", "built without KPROBES, by which symbols are found",
                       "use a distribution's kernel")
     if config.get("CFI_CLANG") == "y" or config.get("CFI") == "y":
-        yield Finding("blocks", "config", "built with CFI, which rejects the pipeline's calls",
-                      "use a kernel without CFI")
+        off = config.get("FINEIBT") == "y" and "cfi=off" in facts.command_line()
+        yield Finding("fine" if off else "blocks", "config",
+                      "built with CFI, and booted with cfi=off" if off else
+                      "built with CFI, which rejects the pipeline's calls",
+                      "" if off else "boot with cfi=off if it has FINEIBT, else use another kernel")
     if config.get("KVM") == "y":
         yield Finding("blocks", "config", "KVM is built in, so its text cannot be left alone",
                       "use a kernel with KVM as a module")
