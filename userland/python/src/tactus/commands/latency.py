@@ -70,6 +70,14 @@ def look(machine: Machine) -> Reading:
         raise ToolError(f"{lateness.FOLDER} cannot be read: {reason(problem)}") from problem
 
 
+def stop(machine: Machine) -> None:
+    """No job is measured any more, so that the files that are read then are of one moment."""
+    try:
+        machine.path(f"{lateness.FOLDER}/running").write_text("0", encoding="ascii")
+    except OSError as problem:
+        raise ToolError(f"{MODULE} does not stop: {reason(problem)}") from problem
+
+
 HEADER = f"{'jobs':>9} {'min':>8} {'avg':>8} {'p99.9':>8} {'max':>8} | {'max ever':>9} missed  (ns)"
 
 
@@ -80,8 +88,9 @@ def line(now: Reading, ever: Reading) -> str:
             f"{s['max_ns']:>8} | {ever.summary['max_ns']:>9} {missed:>6}")
 
 
-def measure(args: argparse.Namespace, machine: Machine) -> Reading:
-    """Watch until the time is over, ^C, or a release later than --stop-on."""
+def measure(args: argparse.Namespace, machine: Machine, ours: bool) -> Reading:
+    """Watch until the time is over, ^C, or a release later than --stop-on; then stop what is
+    ours."""
     show = args.show == "top" and not args.json
     if show:
         print(HEADER, flush=True)
@@ -100,6 +109,8 @@ def measure(args: argparse.Namespace, machine: Machine) -> Reading:
                 break
     except KeyboardInterrupt:
         pass
+    if ours:
+        stop(machine)
     return look(machine)
 
 
@@ -110,7 +121,7 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
         raise ToolError("--period-us must be 50 to 1000000", 2)
     ours = start(args, machine)
     try:
-        reading = measure(args, machine)
+        reading = measure(args, machine, ours)
     finally:
         if ours:
             modules.remove(machine, MODULE)

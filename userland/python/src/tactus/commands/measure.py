@@ -7,8 +7,8 @@
   audio    of an audio loop that computes for half of its time (latencytest)
 
 All four by default, for ordinary programs; where tactus is loaded, jitter has an RT task's
-lateness beside them. `make bench` in the sources measures the same in an emulator, in virtual time:
-never compare its figures with these.
+lateness beside them, under the same load. `make bench` in the sources measures the same in an
+emulator, in virtual time: never compare its figures with these.
 
 Exit status: 0 measured, 1 it could not be, 2 a wrong command line.
 """
@@ -20,12 +20,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tactus import figure, hostprogram, modules
 from tactus.commands import latency
 from tactus.errors import ToolError
 from tactus.figure import Figure
+from tactus.lateness import Reading
 from tactus.machine import Machine
 
 HELP = "measure gaps, waits, jitter and an audio loop on this machine"
@@ -113,7 +115,37 @@ def show(job: Job, found: Figure, as_json: bool, load: str) -> None:
           f"{us[3]:>10} {found.missed:>6}", flush=True)
 
 
-def show_rt(machine: Machine, seconds: float, as_json: bool) -> None:
+def lateness_figure(reading: Reading) -> Figure:
+    """What rt_latency measured; the values' spread is to the width of its bins."""
+    s = reading.summary
+    if not s["releases"]:
+        raise ToolError("the RT task had no release in this time")
+    bins = tuple((low, s["max_ns"] + 1 if high is None else high, count)
+                 for low, high, count in reading.bins)
+    middles = [((low + high - 1) / 2, count) for low, high, count in bins]
+    middle = sum(at * count for at, count in middles) / s["releases"]
+    spread = sum((at - middle) ** 2 * count for at, count in middles) / s["releases"]
+    square = round((spread + (s["sum_ns"] / s["releases"]) ** 2) * s["releases"])
+    return Figure("late", s["releases"], s["skipped"] + s["overruns"], s["min_ns"], s["max_ns"],
+                  s["sum_ns"], square, bins)
+
+
+@contextmanager
+def beside(program: str, load: str, folder: str, seconds: float) -> Iterator[None]:
+    """`load` runs meanwhile, for as long as an ordinary program's beats take."""
+    if load == "none":
+        yield
+        return
+    job = beats("load", load, "clock_nanosleep", "user", 1_000_000, seconds)
+    with subprocess.Popen([program, *job.arguments, f"--load={load}", f"--dir={folder}"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+        yield
+        _, said = running.communicate()
+    if running.returncode:
+        raise ToolError(f"the load {load}: {said.strip()}")
+
+
+def show_rt(machine: Machine, program: str, folder: str, args: argparse.Namespace) -> None:
     """An RT task's lateness by the module rt_latency, where the executive is and we may load it."""
     present = machine.modules()
     if modules.EXECUTIVE not in present:
@@ -122,19 +154,16 @@ def show_rt(machine: Machine, seconds: float, as_json: bool) -> None:
     if latency.MODULE in present or not machine.is_root():
         print("an RT task beside these: tactus latency", file=sys.stderr)
         return
-    args = argparse.Namespace(period_us=1000, cpu=0, tick=False, dir=None, seconds=seconds,
-                              show="hist", json=True, stop_on=None)
-    latency.start(args, machine)
-    try:
-        reading = latency.measure(args, machine)
-    finally:
-        modules.remove(machine, latency.MODULE)
-    s = reading.summary
-    found = Figure("late", s["releases"], s["skipped"] + s["overruns"], s["min_ns"], s["max_ns"],
-                   s["avg_ns"] * s["releases"], 0, tuple(
-                       (low, s["max_ns"] + 1 if high is None else high, count)
-                       for low, high, count in reading.bins))
-    show(Job("jitter", "RT task, 1 ms, lateness", ()), found, as_json, "none")
+    wanted = argparse.Namespace(period_us=1000, cpu=0, tick=False, dir=None, seconds=args.seconds,
+                                show="hist", json=True, stop_on=None)
+    with beside(program, args.load, folder, args.seconds):
+        latency.start(wanted, machine)
+        try:
+            reading = latency.measure(wanted, machine, ours=True)
+        finally:
+            modules.remove(machine, latency.MODULE)
+    show(Job("jitter", "RT task, 1 ms, lateness", ()), lateness_figure(reading), args.json,
+         args.load)
 
 
 def run(args: argparse.Namespace, machine: Machine) -> int:
@@ -158,6 +187,6 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
         for job in jobs(names, args.seconds, args.readings, root,
                         root and (machine.root / "dev/rtc0").exists()):
             show(job, measure(program, job, args.load, folder), args.json, args.load)
-    if "jitter" in names:
-        show_rt(machine, args.seconds, args.json)
+        if "jitter" in names:
+            show_rt(machine, program, folder, args)
     return 0

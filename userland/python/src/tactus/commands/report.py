@@ -91,7 +91,7 @@ def lateness(args: argparse.Namespace, machine: Machine) -> dict[str, object] | 
     if not latency.start(wanted, machine):
         raise ToolError("rt_latency is loaded already: rmmod rt_latency")
     try:
-        return {"period_us": 1000, **latency.measure(wanted, machine).as_dict()}
+        return {"period_us": 1000, **latency.measure(wanted, machine, ours=True).as_dict()}
     finally:
         modules.remove(machine, latency.MODULE)
 
