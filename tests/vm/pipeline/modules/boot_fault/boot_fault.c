@@ -16,11 +16,11 @@
  *			spins for so long
  */
 #include <linux/clockchips.h>
-#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
+#include <linux/timekeeping.h>
 #include <asm/irq_vectors.h>
 #include <rt/time.h>
 #include "pipeline/pipeline.h"
@@ -119,10 +119,12 @@ static unsigned int stall_ms;
 
 static noinline void boot_fault_spin(unsigned int ms)
 {
-	/* udelay() and not mdelay(): one call after the other. */
-	while (ms--)
-		for (int i = 0; i < 10; i++)
-			udelay(100);
+	u64 end = ktime_get_mono_fast_ns() + ms * (u64)NSEC_PER_MSEC;
+
+	/* Not udelay(): its "pause" makes an emulated CPU leave its fast path at each turn. */
+	do
+		asm volatile(".fill 400, 1, 0x90");
+	while (ktime_get_mono_fast_ns() < end);
 }
 
 static noinline void boot_fault_stall(unsigned int ms)

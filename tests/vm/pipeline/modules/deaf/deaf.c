@@ -42,9 +42,9 @@ static bool come;	/* Linux's interrupt */
 static noinline void deaf_spin(void)
 {
 	asm volatile("cli" : : : "memory");
-	/* No pause: an emulator would go round by its main loop each time. */
+	/* No pause: an emulator would go round by its main loop each time. Long blocks are cheap. */
 	while (READ_ONCE(spin))
-		;
+		asm volatile(".fill 400, 1, 0x90");
 }
 
 static void spin_in_timer(struct rt_timer *unused)
@@ -104,7 +104,7 @@ static void wait_stalled(void)
 	/* No slot: the nop behind it is missing. */
 	asm volatile("sti" : : : "memory");
 	while (!READ_ONCE(come))
-		;
+		asm volatile(".fill 400, 1, 0x90");
 	local_irq_enable();
 }
 
