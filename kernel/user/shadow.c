@@ -254,7 +254,20 @@ static u64 entry_for(struct vm_area_struct *vma)
 	return pte_val(vma->vm_flags & VM_WRITE ? pte_mkdirty(compat_pte_mkwrite(pte, vma)) : pte);
 }
 
-/* The first one that ends beyond @at, but for devices, and what nobody can read. */
+/*
+ * Devices'; what nobody can read; and what Linux itself writes for programs to read. That is the
+ * vDSO's clock, of which RT code could wait for ever: it may have interrupted Linux in setting it.
+ * Since 7.0 its pages are ordinary memory, so it is known by the name of its kind of area.
+ */
+static bool left_out(struct vm_area_struct *vma)
+{
+	bool named = vma->vm_ops && vma->vm_ops->name;
+
+	return vma->vm_flags & (VM_IO | VM_PFNMAP) || !(vma->vm_flags & (VM_READ | VM_EXEC)) ||
+	       (named && !(vma->vm_flags & VM_EXEC));
+}
+
+/* The first one that ends beyond @at, but for those. */
 static bool find_area(struct mm_struct *mm, unsigned long at, struct area *area)
 {
 	struct vm_area_struct *vma;
@@ -262,8 +275,7 @@ static bool find_area(struct mm_struct *mm, unsigned long at, struct area *area)
 	mmap_read_lock(mm);
 	for (;;) {
 		vma = find_vma(mm, at);
-		if (!vma || (!(vma->vm_flags & (VM_IO | VM_PFNMAP)) &&
-			     vma->vm_flags & (VM_READ | VM_EXEC)))
+		if (!vma || !left_out(vma))
 			break;
 		at = vma->vm_end;
 	}

@@ -159,6 +159,14 @@ EDITS: dict[str, dict[str, str]] = {
         '#include <linux/ctype.h>\n#include "compat/pages.h"\n#include "user.h"\n\n'
         "#define USER_ENTRIES",
     },
+    # RT mode has the process's own page tables: whatever Linux does with them is RT code's matter.
+    "direct_tables": {"cr3 = __sme_pa(t->shadow->pgd);": "cr3 = __sme_pa(current->mm->pgd);"},
+    # RT code in ring 3 has what the process that it interrupts may and may not do.
+    "careless": {
+        "\tring3_write(RING3_IO, m->io_none);\n\tif (cpu->dr7)\n": "\tif (0)\n",
+        "\tif (cpu->cr4 & (RING3_CR4_TSD | RING3_CR4_PCE))\n"
+        "\t\tring3_write(RING3_CR4, cpu->cr4 & ~(RING3_CR4_TSD | RING3_CR4_PCE));\n": "",
+    },
     # Pages stay pinned when nobody uses them any more.
     "shadow_leaks": {
         "\tports_give(t);\n\tshadow_put(t->shadow);\n\ttell(": "\tports_give(t);\n\ttell("},

@@ -65,6 +65,16 @@ def test_on_two_cpus(vm) -> None:
     run_all(vm, icount=True, smp=2)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(("kernel", "smp", "append"), [
+    (("6.1", "generic"), 1, ""), (("6.1", "rt"), 1, ""), (("6.1", "cloud"), 2, "pti=on"),
+    (("6.1", "generic"), 2, ""), (("6.1", "rt"), 2, "pti=on"), (("6.12", "cloud"), 1, "pti=on"),
+    (("6.12", "cloud"), 2, ""), (("7", "cloud"), 1, "pti=on"), (("7", "cloud"), 2, "")],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else str(value))
+def test_on_each_kernel(vm, kernel: tuple[str, str], smp: int, append: str) -> None:
+    run_all(vm, icount=True, kernel=kernel, smp=smp, append=append, timeout=900)
+
+
 def test_not_without_the_pipeline(vm) -> None:
     done = vm("modprobe tactus_user; ls /dev/rt; cat /sys/kernel/tactus/mode",
               modules="tactus mode=hosted", with_modules="tactus_user", icount=True)
@@ -230,7 +240,8 @@ def test_a_mutant_is_seen(vm, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "seen"), [
-    ("kernel_in_ring3", ["kernel_memory"]), ("calls_reach_kernel", ["fifo"]),
+    ("direct_tables", ["vdso"]), ("kernel_in_ring3", ["kernel_memory"]),
+    ("calls_reach_kernel", ["fifo"]),
     ("pins_not_awaited", ["pinned_twice"]),
     ("shadow_stays", ["dontneed", "mapped_over"]), ("late_recall", ["thrown_away"]),
     ("view_stays", ["fifo_pages"]), ("view_written", ["fifo_pages"]),
