@@ -159,21 +159,39 @@ def judge_perf(stat: str, record: str) -> None:
     assert "spin_rt" not in found
 
 
-@pytest.mark.slow
-def test_as_usual(vm: Vm, tmp_path: Path) -> None:
-    said = look(vm, tmp_path)
+STAT = "jobs 200 promotions 1 demotions 0\n3,,context-switches,1,\n1.5,msec,task-clock,1,\n"
+
+
+def samples(linux: int, rt: int, elsewhere: int) -> str:
+    return "jobs 0 promotions 1 demotions 0\n" + "".join(
+        f"  ffff {name}\n" * count
+        for name, count in (("spin_linux", linux), ("spin_rt", rt), ("copy_page", elsewhere)))
+
+
+@pytest.mark.parametrize(("figures", "record"), [
+    (STAT, samples(47, 1, 3)), (STAT, samples(39, 0, 20)), (STAT, samples(95, 0, 0)),
+    (STAT.replace("3,,", "203,,"), samples(47, 0, 3)), (STAT.replace("1.5,", "101.5,"),
+                                                        samples(47, 0, 3))])
+def test_samples_elsewhere_are_seen(figures: str, record: str) -> None:
+    judge_perf(STAT, samples(47, 0, 3))
+    with pytest.raises(AssertionError):
+        judge_perf(figures, record)
+
+
+def judge(said: dict[str, str]) -> None:
     judge_gdb(said["gdb"])
     judge_cores(said["fault"], said["abort"])
     judge_strace(said["strace"], said["strace stray"])
     judge_perf(said["stat"], said["record"])
+
+
+@pytest.mark.slow
+def test_as_usual(vm: Vm, tmp_path: Path) -> None:
+    judge(look(vm, tmp_path))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kernel", [("6.1", "generic"), ("6.1", "rt"), ("6.12", "cloud"),
                                     ("7", "cloud")])
 def test_on_other_kernels(vm: Vm, tmp_path: Path, kernel: tuple[str, str]) -> None:
-    said = look(vm, tmp_path, kernel=kernel[0], flavour=kernel[1])
-    judge_gdb(said["gdb"])
-    judge_cores(said["fault"], said["abort"])
-    judge_strace(said["strace"], said["strace stray"])
-    judge_perf(said["stat"], said["record"])
+    judge(look(vm, tmp_path, kernel=kernel[0], flavour=kernel[1]))
