@@ -41,7 +41,7 @@ static void note(int64_t ns)
 }
 
 /* In RT mode: nothing in the loop is a system call of Linux. */
-static void loop_rt(int64_t period, int64_t jobs)
+static void loop_rt(int64_t period, int64_t jobs, int64_t work)
 {
 	struct rt_attr attr = {
 		.period_ns = period, .budget_ns = period / 2, .priority = 10, .cpu = -1,
@@ -55,6 +55,8 @@ static void loop_rt(int64_t period, int64_t jobs)
 		error = rt_wait(&job);
 		note(rt_now() - job.release_ns);
 		late.missed += error || job.number != k;
+		for (int64_t until = rt_now() + work; rt_now() < until; )
+			;
 	}
 	rt_leave();
 }
@@ -68,7 +70,7 @@ static int64_t linux_now(void)
 }
 
 /* The same as Linux can do it best: the highest priority there is. */
-static void loop_linux(int64_t period, int64_t jobs)
+static void loop_linux(int64_t period, int64_t jobs, int64_t work)
 {
 	struct sched_param highest = { .sched_priority = 99 };
 	int64_t next = linux_now() + period;
@@ -81,6 +83,8 @@ static void loop_linux(int64_t period, int64_t jobs)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 		note(linux_now() - next);
 		late.missed += linux_now() - next >= period;
+		for (int64_t until = linux_now() + work; linux_now() < until; )
+			;
 	}
 }
 
@@ -100,11 +104,13 @@ static void print_histogram(void)
 
 static void help(void)
 {
-	puts("usage: user_latency [--linux] [--json] [--period=US] [--seconds=S]\n"
+	puts("usage: user_latency [--linux] [--json] [--period=US] [--work=US] [--seconds=S]\n"
 	     "How late a periodic loop of this program is.\n\n"
 	     "  --linux      not in RT mode: SCHED_FIFO 99 and clock_nanosleep()\n"
 	     "  --json       one line for programs, no histogram\n"
 	     "  --period=US  of the loop (default: 1000)\n"
+	     "  --work=US    each job computes for so long, up to a third of the period\n"
+	     "               (default: 0)\n"
 	     "  --seconds=S  how long (default: 10)");
 }
 
@@ -113,11 +119,12 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "linux", no_argument, NULL, 'l' }, { "json", no_argument, NULL, 'j' },
 		{ "period", required_argument, NULL, 'p' },
+		{ "work", required_argument, NULL, 'w' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' }, { 0 },
 	};
 	bool in_linux = false, json = false;
-	double seconds = 10, period_us = 1000;
+	double seconds = 10, period_us = 1000, work_us = 0;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -127,6 +134,8 @@ int main(int argc, char **argv)
 			json = true;
 		else if (option == 'p')
 			period_us = atof(optarg);
+		else if (option == 'w')
+			work_us = atof(optarg);
 		else if (option == 's')
 			seconds = atof(optarg);
 		else if (option == 'h')
@@ -135,11 +144,13 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	if (optind != argc || !(period_us >= 20 && period_us <= 1e6) ||
-	    !(seconds > 0 && seconds <= 86400))
-		errx(2, "the period must be 20 to 1000000 us, the time up to a day; see --help");
+	    !(work_us >= 0 && work_us <= period_us / 3) || !(seconds > 0 && seconds <= 86400))
+		errx(2, "the period must be 20 to 1000000 us, the work up to a third of it, the time"
+		     " up to a day; see --help");
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		err(1, "mlockall");
-	(in_linux ? loop_linux : loop_rt)(period_us * 1000, seconds * 1e6 / period_us);
+	(in_linux ? loop_linux : loop_rt)(period_us * 1000, seconds * 1e6 / period_us,
+						    work_us * 1000);
 
 	if (!json)
 		print_histogram();

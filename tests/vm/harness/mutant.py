@@ -192,6 +192,8 @@ EDITS: dict[str, dict[str, str]] = {
     "pins_not_awaited": {"\tif (err != -EAGAIN || !stale_ones)\n": "\tif (err || !stale_ones)\n"},
     # A change of memory does not wait until RT code has stopped.
     "late_recall": {"\trecall_now(t);\n\tcomplete(&t->done);\n": "\tcomplete(&t->done);\n"},
+    # A switch between two of the kernel's tasks does what only one to or from a program has to.
+    "ring3_always": {"\tif (unlikely((prev && prev->ring3) || (next && next->ring3)))\n": ""},
     # The timer is set too soon; and nobody waits for the rest.
     "too_much_gravity": {"\trt_exec_set_gravity(of_all);\n":
                          "\tof_all.timer += 1000;\n\tof_all.job += 1000;\n"

@@ -17,8 +17,8 @@ from .figures import MeasureError, Measurement, kept, write
 # Each has MEASUREMENTS. The speaker's and the tap loop's are in their folders below examples/.
 MODULES = ("measure.lateness", "measure.tasks", "measure.costs", "measure.device_irq",
            "measure.drift", "measure.overhead", "measure.fifo", "measure.users", "measure.user",
-           "measure.gate", "measure.promotion", "measure.cyclictest", "measure.skins",
-           "measure.systems.runner",
+           "measure.kernel_tasks", "measure.gate", "measure.promotion", "measure.cyclictest",
+           "measure.skins", "measure.systems.runner",
            "measure.path", "measure.late", "measure.heavy", "measure.rtla", "measure.ltp",
            "measure.scale", "measure.backup", "measure.cliroom",
            "speaker_quality", "pcsp", "compare", "twins", "tap_figures")

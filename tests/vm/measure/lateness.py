@@ -243,15 +243,16 @@ def measure_all(
                            timeout_s=timeout_s, kernel=kernel, flavour=flavour), cases)
 
 
-def guest_run(cases: Sequence[Case], *options: str, before: str = "", qemu: str = "",
-              modules: str = "tactus rt_latency", timeout_s: float | None = None,
+def guest_run(cases: Sequence[Case], *options: str, before: str = "", after: str = "",
+              qemu: str = "", modules: str = "tactus rt_latency", timeout_s: float | None = None,
               kernel: str = "6.1", flavour: str = "cloud") -> str:
-    """What a guest prints that makes the cases' measurements, for parse(): after the shell text
-    `before`, with `options` of `vm run`, and `qemu`'s beside those that the load needs."""
+    """What a guest prints that makes the cases' measurements, for parse(): between the shell texts
+    `before` and `after`, with `options` of `vm run`, and `qemu`'s beside those that the load needs.
+    """
     if timeout_s is None:
         timeout_s = 60 + sum(case.seconds for case in cases) * 30
     return figures.boot(
-        f"{before}\n{_guest_script(cases)}", *options, f"--timeout={timeout_s:g}",
+        f"{before}\n{_guest_script(cases)}\n{after}", *options, f"--timeout={timeout_s:g}",
         f"--modules={figures.RAM_DISK} hog {modules}",
         *(f"--put={programs.build(name)}" for name in ("load", "awake")),
         f"--qemu={figures.UART} {qemu}".rstrip(), kernel=kernel, flavour=flavour)

@@ -26,7 +26,7 @@ from typing import Any
 from harness import TOP
 from harness.bench import kernels
 
-from . import backup, cliroom, costs, heavy, ltp, rtla
+from . import backup, cliroom, costs, heavy, kernel_tasks, ltp, rtla
 from .lateness import LIMIT_NS, PIT_LIMIT_NS, Lateness
 from .overhead import LIMIT_PERCENT
 from .systems.model import SYSTEMS
@@ -220,6 +220,19 @@ def _user(figures: Figures) -> list[list[str]]:
             what = f"lateness beside sections, a period of {period_us:,} us: max"
             value, goal = one["max_ns"], LATENESS_GOAL_NS
         rows.append([what, f"{value:,.0f}", "" if goal is None else f"{goal:,.0f}"])
+    return rows
+
+
+def _kernel_tasks(figures: Figures) -> list[list[str]]:
+    titles = {"idle": "idle", "irqoff": "sections"}
+    rows = [["A kernel's task of 1 kHz", "switch", "release with 10 ready",
+             *(f"late, {titles[condition]}: {what}" for condition in kernel_tasks.CONDITIONS
+               for what in ("mean", "99.9 %", "max"))]]
+    for one in figures:
+        rows.append([kernel_tasks.SYSTEMS[one["system"]], str(one["switch"]),
+                     str(one["release_10"]),
+                     *(f"{value:,.0f}" for condition in kernel_tasks.CONDITIONS
+                       for value in one["late"][condition])])
     return rows
 
 
@@ -418,6 +431,7 @@ TABLES: dict[str, Table] = {
     "fifo": Table(_fifo, ["fifo"]),
     "costs": Table(_costs, ["costs"]),
     "user": Table(_user, ["user"]),
+    "kernel-tasks": Table(_kernel_tasks, ["kernel-tasks"]),
     "promotion": Table(_promotion, ["promotion"]),
     "gate": Table(_gate, ["gate"]),
     "skins": Table(_skins, ["skins"]),
