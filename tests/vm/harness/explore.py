@@ -31,15 +31,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import TOP, VM, mutant, programs
+from .bench.common import EXIT_SETUP
 
 PROGRESS_S = 15.0
 # A boot, and so much for a round, of the host's time; far more than they take.
-BOOT_S = 120
+BOOT_S = 60
+PLANTED_EACH_BOOT = 100
 SHELL = """
 n=0
 while [ $n -lt {rounds} ]; do
     n=$((n + 1))
-    echo "round $n"
     ./mark
     %s
 done
@@ -56,7 +57,7 @@ class Subject:
     also: str = ""
     cpus: int = 2
     each_boot: int = 500
-    round_s: float = 1.0
+    round_s: float = 0.5
     programs: tuple[str, ...] = ()
     planted: tuple[int, ...] = field(default=())     # `races` of mutant.py
 
@@ -140,34 +141,22 @@ def words_of(subject: Subject, seeds: range, tactus: str = "", planted: int = 0)
             subject.command.format(rounds=len(seeds))]
 
 
-def first_of(subject: Subject, seeds: range) -> range:
-    """The shortest beginning of `seeds` that ends the guest: what ends it says no round, but the
-    same schedules do the same again."""
-    good, bad = 0, len(seeds)
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        done = subprocess.run(words_of(subject, seeds[:middle]), check=False,
-                              stdin=subprocess.DEVNULL, capture_output=True)
-        good, bad = (middle, bad) if done.returncode == 0 else (good, middle)
-    return seeds[:bad]
-
-
 def run_subject(subject: Subject, seeds: range, tactus: str = "",
                 planted: int = 0) -> Found | None:
     """One boot, a round for each of `seeds`."""
     done = subprocess.run(words_of(subject, seeds, tactus, planted), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False)
-    if done.returncode == 123 and "round" not in done.stderr:
-        raise SystemExit(f"explore: {subject.name} could not be run:\n{done.stderr}")
     if done.returncode == 0:
         return None
+    # The guest boots under the schedule before.
+    last = re.findall(r"the last schedule was (\d+)", done.stderr)
+    if done.returncode == EXIT_SETUP and not (last and int(last[-1]) in seeds):
+        raise SystemExit(f"explore: {subject.name} could not be run:\n{done.stderr}")
     said = done.stdout[-1000:] + done.stderr[-2000:]
-    # A shell's last round failed; a duel tells its own, the first time, as modprobe tries twice.
-    rounds = re.findall(r"duel: \w+: round (\d+)", said)[:1] or re.findall(r"round (\d+)", said)
-    if rounds:
-        upto = seeds[:int(rounds[-1])]
-    else:       # which of them is worth many boots, but not in the control
-        upto = seeds if planted else first_of(subject, seeds)
+    # A duel tells its round, the first time: modprobe tries twice. All else ends in its last one.
+    rounds = re.findall(r"duel: \w+: round (\d+)", said)[:1]
+    count = int(rounds[0]) if rounds else int(last[-1]) - seeds.start + 1 if last else len(seeds)
+    upto = seeds[:max(count, 1)]
     return Found(upto[-1], shlex.join(words_of(subject, upto, tactus, planted)), said)
 
 
@@ -224,7 +213,7 @@ def explore_planted(seeds: range, jobs: int, names: Iterable[str] = SUBJECTS) ->
         for subject, planted in plants:
             name = f"race {planted}, {subject.name}"
             run = functools.partial(run_subject, subject, tactus=tactus, planted=planted)
-            found = search(run, seeds, subject.each_boot, jobs, name)
+            found = search(run, seeds, min(subject.each_boot, PLANTED_EACH_BOOT), jobs, name)
             count += found is not None
             print(f"{name}: " + (f"found within {found.seed} seeds: {reason(found)}" if found
                                  else "NOT found"), flush=True)

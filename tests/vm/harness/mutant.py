@@ -88,14 +88,17 @@ EDITS: dict[str, dict[str, str]] = {
         "\t/* Back to Linux's for a task":
         "\tif (tactus_planted == 2 && prev)\n\t\tlinger();\n"
         "\t/* Back to Linux's for a task",
-        # 3: a call looks whether its task is alive a while before it has the lock.
-        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under both locks, and only":
+        # 3: a call on a task of one's own CPU looks whether it is alive, and a while later it has
+        # the lock.
+        "static __always_inline bool rt_call_lock(":
+        "extern int tactus_planted;\n\nstatic __always_inline bool rt_call_lock(",
+        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under both locks. */\n":
         "\tbool alive = READ_ONCE(task->state) != CORE_DEAD;\n\n"
         "\tif (tactus_planted == 3)\n\t\tcpu_relax();\n"
-        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under both locks, and only",
-        "\tif (task->state == CORE_DEAD) {\n\t\tcall->error = -EINVAL;\n":
-        "\tif (tactus_planted == 3 ? !alive : task->state == CORE_DEAD) {\n"
-        "\t\tcall->error = -EINVAL;\n",
+        "\thardlock(&cpu->lock);\n\t/* A task changes CPU under both locks. */\n",
+        "task->cpu == cpu->rq.cpu && task->state != CORE_DEAD))":
+        "task->cpu == cpu->rq.cpu &&\n"
+        "\t\t   (tactus_planted == 3 ? alive : task->state != CORE_DEAD)))",
         # 5: hosted, two CPUs that find a third one's call_single_data free use it at once; Linux's
         # own look and use, with a while between them.
         "\tif (xchg(&target->sent, 1))\n":

@@ -2,7 +2,7 @@
 /*
  * A plug-in for QEMU: ends the turns of the CPUs at moments that a seed chooses.
  *
- *	qemu-system-x86_64 -icount shift=0,sleep=off -smp 2 -plugin schedule.so,seed=7 ...
+ *	qemu-system-x86_64 -icount shift=0,sleep=off -smp 2 -plugin schedule.so,seed=7,out=FILE ...
  *
  * In virtual time CPUs run by turns, and a turn lasts until the next timer of the virtual clock is
  * due, divided by the number of CPUs: most often far longer than any critical section. A timer of
@@ -11,8 +11,11 @@
  * a millisecond: there are times in which turns last a few instructions, and such in which the other
  * CPU gets far. The same seed gives the same turns.
  *
+ * While all CPUs are halted there are no turns to end: then the next is after the next event.
+ *
  * The first mark begins it: an instruction of the guest's that does nothing (mark.h). PID 1 makes it.
- * Each further one begins the schedule of the next number, so one boot is enough for many.
+ * Each further one begins the schedule of the next number, so one boot is enough for many. FILE has a
+ * line for each that has begun, its number.
  *
  * QEMU's interface for plug-ins has no timers: these are of the program itself, which exports its
  * symbols for its own modules.
@@ -27,6 +30,7 @@
 #define EXPORT		__attribute__((visibility("default")))
 #define VIRTUAL_CLOCK	1	/* QEMU_CLOCK_VIRTUAL */
 #define NANOSECONDS	1	/* SCALE_NS */
+#define ALL_TIMERS	(~0)	/* QEMU_TIMER_ATTR_ALL */
 #define SHORTEST_LOG2	5
 #define LOWEST_LIMIT_LOG2	9
 #define HIGHEST_LIMIT_LOG2	20
@@ -40,6 +44,8 @@ void timer_init_full(struct timer *timer, void *group, int clock, int scale, int
 		     void (*callback)(void *), void *opaque);
 void timer_mod_ns(struct timer *timer, int64_t expires_ns);
 int64_t qemu_clock_get_ns(int clock);
+int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
+bool all_cpu_threads_idle(void);
 void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*callback)(uint64_t, unsigned int));
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*callback)(uint64_t, void *block));
 size_t qemu_plugin_tb_n_insns(const void *block);
@@ -54,6 +60,7 @@ EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **a
 
 static const uint8_t mark[] = MARK;
 static struct timer timer;
+static FILE *out;
 static uint64_t seed, state;
 static bool begun, marked;
 
@@ -89,10 +96,16 @@ static int64_t until_next_ns(int64_t now)
 
 static void end_turn(void *unused)
 {
-	int64_t now = qemu_clock_get_ns(VIRTUAL_CLOCK);
+	int64_t now = qemu_clock_get_ns(VIRTUAL_CLOCK), wait = until_next_ns(now), event;
 
 	(void)unused;
-	timer_mod_ns(&timer, now + until_next_ns(now));
+	/* Our own timer is not among those that are still to come. */
+	if (begun && all_cpu_threads_idle()) {
+		event = qemu_clock_deadline_ns_all(VIRTUAL_CLOCK, ALL_TIMERS);
+		if (event > 0)
+			wait += event;
+	}
+	timer_mod_ns(&timer, now + wait);
 }
 
 /* The first CPU is made when the clocks are there. */
@@ -111,6 +124,8 @@ static void next_schedule(unsigned int cpu, void *unused)
 	(void)unused;
 	state = begun ? ++seed : seed;
 	begun = marked = true;
+	fprintf(out, "%llu\n", (unsigned long long)seed);
+	fflush(out);
 }
 
 static void translates(uint64_t id, void *block)
@@ -131,8 +146,10 @@ static void translates(uint64_t id, void *block)
 int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 {
 	(void)info;
-	if (argc != 1 || strncmp(argv[0], "seed=", 5)) {
-		fprintf(stderr, "schedule: seed=NUMBER is wanted\n");
+	if (argc == 2 && !strncmp(argv[0], "seed=", 5) && !strncmp(argv[1], "out=", 4))
+		out = fopen(argv[1] + 4, "a");
+	if (!out) {
+		fprintf(stderr, "schedule: seed=NUMBER,out=FILE is wanted\n");
 		return -1;
 	}
 	seed = strtoull(argv[0] + 5, NULL, 0);

@@ -15,7 +15,6 @@ from harness.explore import (
     SUBJECTS,
     Found,
     explore_planted,
-    first_of,
     reason,
     run_subject,
     search,
@@ -33,20 +32,30 @@ def test_a_failing_round_is_told() -> None:
     """The third round fails: its seed, and the command that does so many rounds and no more."""
     subject = shell("fails", "[ $n -lt 3 ] || exit 9", "", 10, 1)
     found = run_subject(subject, range(11, 21))
-    assert found and found.seed == 13 and "round 3" in found.said
+    assert found and found.seed == 13 and "was 13" in found.said
     assert "--schedule 10 " in found.command and "-lt 3 ]" in found.command
 
 
-def test_the_end_of_a_guest_has_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ends the guest says no round: the shortest beginning that ends it is looked for."""
-    def boot(words: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        rounds = int(words[-1].partition("rounds=")[2].split()[0])
-        return subprocess.CompletedProcess(words, 125 if rounds >= 37 else 0)
+@pytest.mark.parametrize(("said", "seed", "rounds"), [
+    ("vm: the last schedule was 137\n", 137, 37),
+    ("vm: the last schedule was 100\n", 101, 1),       # on its way to the first round
+    ("", 200, 100),                                     # it did not get that far
+])
+def test_the_end_of_a_guest_has_its_seed(monkeypatch: pytest.MonkeyPatch, said: str, seed: int,
+                                         rounds: int) -> None:
+    """What ends the guest says no round, but the schedule's plug-in knows the last."""
+    monkeypatch.setattr("harness.explore.subprocess.run", lambda words, **_:
+                        subprocess.CompletedProcess(words, 125, "", said))
+    found = run_subject(SUBJECTS["wakeup"], range(101, 201))
+    assert found and found.seed == seed and f"rounds={rounds} " in found.command
 
-    monkeypatch.setattr("harness.explore.subprocess.run", boot)
-    assert first_of(SUBJECTS["wakeup"], range(101, 201)) == range(101, 138)
-    assert first_of(SUBJECTS["wakeup"], range(101, 138)) == range(101, 138)
-    assert first_of(SUBJECTS["wakeup"], range(101, 102)) == range(101, 102)
+
+def test_what_cannot_be_run_is_no_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    for said in ("vm: no modules", "vm: no modules\nvm: the last schedule was 100\n"):
+        monkeypatch.setattr("harness.explore.subprocess.run", lambda words, said=said, **_:
+                            subprocess.CompletedProcess(words, 123, "", said))
+        with pytest.raises(SystemExit, match="could not be run"):
+            run_subject(SUBJECTS["wakeup"], range(101, 201))
 
 
 def test_a_duel_that_is_tried_twice_has_its_first_seed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,4 +102,4 @@ def test_six_races_are_planted() -> None:
 @pytest.mark.long
 def test_planted_races_are_found(capfd) -> None:
     """The control of all the rest."""
-    assert explore_planted(range(1, 1001), 2) == 0, capfd.readouterr().out
+    assert explore_planted(range(1, 1001), 1) == 0, capfd.readouterr().out

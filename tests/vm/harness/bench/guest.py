@@ -118,7 +118,8 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
         if job.smp > 1:
             args += ["-plugin", str(plugins.plugin(plugins.STEADY))]
         if job.schedule is not None:
-            args += ["-plugin", f"{plugins.plugin(plugins.SCHEDULE)},seed={job.schedule}"]
+            args += ["-plugin", f"{plugins.plugin(plugins.SCHEDULE)},seed={job.schedule}"
+                                f",out={witness}"]
     else:
         # An older QEMU's threads keep stale code after one CPU patches another's: one thread only.
         args += ["-accel", f"tcg,thread={'multi' if job.parallel else 'single'}",
@@ -242,6 +243,7 @@ class _Run:
         self.kmsg = bytearray()
         self.timed_out = False
         self.stale: list[str] = []
+        self.schedules: list[str] = []
 
     def take(self, channel: Channel) -> None:
         for kind, data in channel.records():
@@ -298,6 +300,8 @@ class _Run:
     def verdict(self, log_text: str, qemu_said: str, qemu_status: int | None) -> int:
         """The exit status of `vm run`, its reason told on stderr."""
         status = self._end(log_text, qemu_said, qemu_status)
+        if status and self.schedules:
+            say(f"the last schedule was {self.schedules[-1]}")
         if not self.stale or status not in (EXIT_TIMEOUT, EXIT_KERNEL):
             return status
         say("the emulator's own fault: it executed code that memory does not hold, so what became"
@@ -537,7 +541,11 @@ class _Machine:
             text = _with_late(_read(Path(self.log)), console.kmsg_text(bytes(self.result.kmsg)))
             if self.job.log:
                 self.job.log.write_text(text, encoding="utf-8")
-        self.result.stale = parallel.stale(_read(Path(self.witness)))
+        told = _read(Path(self.witness))
+        if self.job.schedule is None:
+            self.result.stale = parallel.stale(told)
+        else:
+            self.result.schedules = told.split()
         return self.result.verdict(text, _read(Path(self.said)), self.process.returncode)
 
 
