@@ -270,8 +270,9 @@ kunit: setup-test
 BENCH_KERNELS := 6.1 6.12
 
 bench: setup-test
-	@for kernel in $(BENCH_KERNELS); do tests/vm/measure/run systems --kernel $$kernel || exit 1; done
-	@tests/vm/measure/run backup
+	@for kernel in $(BENCH_KERNELS); do \
+		tests/vm/measure/run systems --kernel $$kernel || exit 1; \
+		tests/vm/measure/run backup --kernel $$kernel || exit 1; done
 
 bench-check: setup-test
 	@for kernel in $(BENCH_KERNELS); do \

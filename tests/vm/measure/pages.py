@@ -38,7 +38,7 @@ KEPT = Path(__file__).with_name("pages.json")
 RUN = TOP / "tests/vm/measure/run"
 PAGES = tuple(TOP / page for page in (
     "README.md", "docs/measuring.md", "docs/applications.md", "docs/userspace.md", "docs/tap.md",
-    "docs/fifo.md", "docs/scheduling.md", "examples/linuxcnc/README.md",
+    "docs/fifo.md", "docs/scheduling.md", "docs/measuring-6.12.md", "examples/linuxcnc/README.md",
     "docs/decisions/0011-kernels-without-paravirt-xxl.md"))
 # By how much a measurement of today may differ from the page, with the same kernel and tools:
 # where modules land, and with them the load's phase, moves a maximum by some 10 %.
@@ -436,12 +436,15 @@ TABLES: dict[str, Table] = {
     "gate": Table(_gate, ["gate"]),
     "skins": Table(_skins, ["skins"]),
     "backup": Table(_backup, ["backup"]),
+    "backup on 6.12": Table(_backup, ["backup --kernel 6.12"], "6.12"),
     "cli-room": Table(_cli_room, ["cli-room"], cliroom.KERNEL),
     "cli-detour": Table(_cli_detour, ["cli-detour"], cliroom.KERNEL),
     "rtla": Table(_rtla, ["rtla"], flavour="rt"),
+    "rtla on 6.12": Table(_rtla, ["rtla --kernel 6.12"], "6.12", "rt"),
     "ltp": Table(_ltp, kept="bench/ltp.json"),
     "stress": Table(_stress, kept="bench/stress.json"),
     "cyclictest": Table(_cyclictest, ["cyclictest"]),
+    "cyclictest on 6.12": Table(_cyclictest, ["cyclictest --kernel 6.12"], "6.12"),
     "tap": Table(_tap, ["tap --runs 1"]),
     "tap-delay": Table(_tap_delay, ["tap-delay"]),
 }
