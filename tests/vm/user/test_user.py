@@ -75,6 +75,18 @@ def test_on_each_kernel(vm, kernel: tuple[str, str], smp: int, append: str) -> N
     run_all(vm, icount=True, kernel=kernel, smp=smp, append=append, timeout=900)
 
 
+@pytest.mark.parametrize("policy", ["tactus_rm", "tactus_edf"])
+def test_under_each_policy(vm, policy: str) -> None:
+    """All cases but those about the order that priorities make; the policy is not ejected."""
+    cases = [case for case in CASES if "inheritance" not in case]
+    done = vm(f"./user_check {' '.join(cases)}; cat /sys/kernel/tactus/policy; "
+              f"rmmod user_peer tactus_user {policy} && echo unloaded",
+              modules=f"tactus {policy} rtfifo rtshm tactus_user user_peer", icount=True,
+              put=[programs.build("user_check")])
+    assert done.stdout.splitlines() == [*(f"ok {case}" for case in cases),
+                                        policy.removeprefix("tactus_"), "unloaded"]
+
+
 def test_not_without_the_pipeline(vm) -> None:
     done = vm("modprobe tactus_user; ls /dev/rt; cat /sys/kernel/tactus/mode",
               modules="tactus mode=hosted", with_modules="tactus_user", icount=True)
