@@ -155,7 +155,7 @@ def test_unloading_gives_every_register_back(vm: Vm, short: Path, probe: Path) -
         "rmmod rt_speaker; ./speaker_probe show;"
         for number, (state, words) in enumerate(states)
     )
-    done = vm(script, modules=RT, with_modules="rt_speaker",
+    done = vm(script, modules=RT, with_modules="rt_speaker", icount=True,
               put={short: "/root/sound", probe: "/root/speaker_probe"})
     lines = [registers(line) for line in done.stdout.splitlines()]
     assert len(lines) == 2 * len(states)
@@ -200,7 +200,7 @@ def test_appendix_b_plays_and_unloads_in_its_own_order(
         rmmod rtfifo && rmmod tactus && echo unloaded
     """
     with porttrace.Capture(tmp_path / "ports") as capture:
-        done = vm(script, modules=RT, with_modules="appendix_b",
+        done = vm(script, modules=RT, with_modules="appendix_b", icount=True,
                   put={short: "/root/sound", probe: "/root/speaker_probe"},
                   qemu=shlex.join(capture.qemu_arguments))
     before, writer, after, unloaded = done.stdout.splitlines()
@@ -239,7 +239,8 @@ def test_what_cannot_be_is_refused_and_changes_nothing(vm: Vm, probe: Path) -> N
         ./speaker_probe show
         for file in fifos irqs; do cmp /tmp/$file /sys/kernel/tactus/$file; done && echo same
     """
-    done = vm(script, modules=RT, with_modules="rt_speaker", put={probe: "/root/speaker_probe"})
+    done = vm(script, modules=RT, with_modules="rt_speaker", icount=True,
+              put={probe: "/root/speaker_probe"})
     before, *refusals, after, same = done.stdout.splitlines()
     assert len(refusals) == len(tries), done.stdout
     for refusal, (words, reason) in zip(refusals, tries, strict=True):
@@ -260,7 +261,7 @@ def test_a_second_driver_is_refused_and_the_first_plays_on(
         cat /sys/kernel/tactus/fifos
     """
     with porttrace.Capture(tmp_path / "ports") as capture:
-        done = vm(script, modules=RT, with_modules="rt_speaker appendix_b",
+        done = vm(script, modules=RT, with_modules="rt_speaker appendix_b", icount=True,
                   put={short: "/root/sound"}, qemu=shlex.join(capture.qemu_arguments))
     taken_fifo, taken_irq, *fifos = done.stdout.splitlines()
     assert "busy" in taken_fifo and "busy" in taken_irq
@@ -274,7 +275,7 @@ def test_the_line_of_a_linux_driver_is_refused(vm: Vm, probe: Path) -> None:
     script = """./speaker_probe show; modprobe rt_speaker clock=rtc 2>&1; ./speaker_probe show
         cat /sys/kernel/tactus/fifos"""
     done = vm(script, modules="tactus_core tactus take_irq=-1 rtfifo", with_modules="rt_speaker",
-              put={probe: "/root/speaker_probe"})
+              icount=True, put={probe: "/root/speaker_probe"})
     before, refusal, after, *fifos = done.stdout.splitlines()
     assert "busy" in refusal.lower()
     assert before == after

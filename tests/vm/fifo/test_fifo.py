@@ -72,7 +72,7 @@ rmmod rtfifo && ls /dev/rtf* 2> /dev/null | wc -l
 
 def test_a_module_leaves_its_fifos_behind(vm) -> None:
     """They go with it: its reader gets what is left and the end, and rtfifo can be unloaded."""
-    done = vm(LEFT_BEHIND, modules=MODULES)
+    done = vm(LEFT_BEHIND, modules=MODULES, icount=True)
     assert done.status == 0
     assert done.stdout.split() == ["last", "gone", "0", "0"]
 

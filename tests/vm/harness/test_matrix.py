@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from harness.matrix import TESTED, Row, check, functions, table
+from harness.matrix import MOST, TESTED, Row, check, functions, table
 from harness.truth import found_sites
 from harness.vmrun import skip_without_chroot
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", TESTED, ids="-".join)
+@pytest.mark.parametrize("kernel", [
+    kernel if kernel in TESTED else pytest.param(kernel, marks=pytest.mark.long)
+    for kernel in MOST], ids="-".join)
 def test_kernel(kernel: tuple[str, str]) -> None:
     """Slots, text, hello, FIFOs, unloading, lateness."""
     skip_without_chroot(kernel)

@@ -11,8 +11,9 @@ from harness import FINAL_CLOCK, programs
 from harness.vmrun import Vm, skip_without_chroot
 
 slow = pytest.mark.slow
+long = pytest.mark.long
 each_kernel = pytest.mark.parametrize("kernel", [
-    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=slow),
+    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=long),
     pytest.param(("7", "cloud"), marks=slow)], ids="-".join)
 
 DRY = FINAL_CLOCK + """
@@ -73,7 +74,7 @@ rmmod tactus; modprobe tactus; echo 1 > /sys/kernel/tactus/keep
 
 @pytest.mark.parametrize("mode, kernel", [
     ("", "6.1"), pytest.param("mode=hosted", "6.1", marks=slow),
-    pytest.param("", "6.12", marks=slow), pytest.param("", "7", marks=slow)])
+    pytest.param("", "6.12", marks=long), pytest.param("", "7", marks=slow)])
 def test_a_trial_ends_by_itself(vm: Vm, mode: str, kernel: str) -> None:
     """With an RT task: that makes no more releases; its module can go; then no task can be made.
     Said in time, keep keeps; said late, or of no trial, it is an error."""
@@ -152,8 +153,10 @@ MISSING = {
 @pytest.mark.parametrize("what, cpu, kernel", [
     ("shot", 1, "6.1"), *(pytest.param(*words, marks=slow) for words in [
         ("tick", 1, "6.1"), ("ipi", 1, "6.1"), ("replay", 1, "6.1"), ("ipi", 0, "6.1"),
-        *((what, (number + (kernel == "7")) % 2, kernel) for kernel in ["6.12", "7"]
-          for number, what in enumerate(MISSING))])])
+        ("tick", 0, "7")]),
+    *(pytest.param(what, (number + (kernel == "7")) % 2, kernel, marks=long)
+      for kernel in ["6.12", "7"] for number, what in enumerate(MISSING)
+      if (what, kernel) != ("tick", "7"))])
 def test_what_does_not_arrive_switches_it_off_again(vm: Vm, what: str, cpu: int,
                                                     kernel: str) -> None:
     """One sentence names the CPU and what was missing, loading fails, Linux lives on, and without
@@ -195,7 +198,8 @@ sleep 2.5; cat /sys/kernel/tactus/state; rmmod boot_fault
 @pytest.mark.parametrize("what, ms, cpus, kernel", [
     ("stall", 1500, 1, "6.1"), pytest.param("stall", 900, 1, "6.1", id="control"),
     *(pytest.param(*words, marks=slow) for words in [
-        ("lost", 1500, 2, "6.1"), ("stall", 1500, 1, "6.12"), ("stall", 1500, 1, "7")])])
+        ("lost", 1500, 2, "6.1"), ("stall", 1500, 1, "7")]),
+    pytest.param("stall", 1500, 1, "6.12", marks=long)])
 def test_interrupts_that_nobody_replays_are_told_of(vm: Vm, what: str, ms: int, cpus: int,
                                                     kernel: str) -> None:
     """Once, with CPU, vectors and the way to the place; not if Linux is stalled for less than a

@@ -78,7 +78,7 @@ def test_jobs_do_not_preempt_each_other(vm: Vm) -> None:
 
 
 @pytest.mark.parametrize("kernel", [
-    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.slow)], ids="-".join)
+    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.long)], ids="-".join)
 def test_examples_and_status(vm: Vm, kernel: tuple[str, str]) -> None:
     """A FIFO's text reaches user space; a task's releases count; a device interrupt of Linux's
     becomes RT's; nothing of the kernel is patched, and all of it says "hosted"."""
@@ -151,7 +151,7 @@ def test_auto(vm: Vm, append: str, mode: str, log: list[str]) -> None:
     """mode=auto says which it took and why; where neither is possible, it says that."""
     done = vm("insmod /modules/tactus.ko mode=auto; "
               "cat /sys/kernel/tactus/mode 2> /dev/null || echo none; " + LOG,
-              modules="tactus_core", with_modules="tactus", append=append)
+              modules="tactus_core", with_modules="tactus", append=append, icount=True)
     taken, *said = done.stdout.splitlines()
     assert taken == mode
     # busybox tries to load a module twice.

@@ -47,7 +47,8 @@ def run_dying(vm: Vm, cycles: int, modules: str = "tactus", **options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", [
-    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.long), ("7", "cloud"),
+    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.long),
+    pytest.param(("7", "cloud"), marks=pytest.mark.long),
 ], ids="-".join)
 def test_a_dying_cpu_loses_nothing(vm: Vm, kernel: tuple[str, str]) -> None:
     """Interrupts that arrive on a CPU just before Linux moves them elsewhere are all handled."""

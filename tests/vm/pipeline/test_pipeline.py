@@ -63,7 +63,8 @@ def test_a_vector_in_one_class_with_devices(vm, tmp_path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel, append", [
-    (("6.1", "cloud"), ""), (("6.1", "generic"), ""), (("6.12", "cloud"), "preempt=full"),
+    (("6.1", "cloud"), ""), pytest.param(("6.1", "generic"), "", marks=pytest.mark.long),
+    (("6.12", "cloud"), "preempt=full"),
     pytest.param(("7", "cloud"), "", marks=pytest.mark.long),
 ], ids=["6.1-cloud", "6.1-generic", "6.12-cloud-preempt", "7-cloud"])
 def test_load_and_unload_on_two_cpus(vm, kernel: tuple[str, str], append: str) -> None:
@@ -101,7 +102,7 @@ def test_core_stays_and_tactus_goes(vm) -> None:
         "rmmod rtfifo tactus || exit 1\n"
         "rmmod tactus_core 2> /dev/null && echo 'core went'\n"
         "modprobe tactus && cat /sys/kernel/tactus/state",
-        modules="tactus rtfifo", with_modules="tactus")
+        modules="tactus rtfifo", with_modules="tactus", icount=True)
     assert done.stdout == "active\n", done.stderr
 
 
@@ -229,7 +230,7 @@ PAUSE_LIMIT_NS = 100_000
 @pytest.mark.parametrize("kernel, append", [
     (("6.1", "cloud"), ""),
     pytest.param(("6.12", "generic"), "preempt=full", marks=pytest.mark.long),
-    (("7", "cloud"), ""),
+    pytest.param(("7", "cloud"), "", marks=pytest.mark.long),
 ], ids=["6.1-cloud", "6.12-generic-preempt", "7-cloud"])
 def test_the_switch_over_is_short(vm, kernel: tuple[str, str], append: str) -> None:
     """How long Linux stands still, in virtual time, with processes to be looked at."""

@@ -55,7 +55,7 @@ def test_on_a_checking_kernel(vm) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("series", ["6.12", "7"])
+@pytest.mark.parametrize("series", [pytest.param("6.12", marks=pytest.mark.long), "7"])
 def test_on_other_kernels(vm, series: str) -> None:
     run_all(vm, icount=True, kernel=series)
 
@@ -244,11 +244,11 @@ def test_a_mutant_is_seen(vm, tmp_path: Path, name: str) -> None:
     """The dispatcher's row, and the stack's top: without either the guest does not survive."""
     def run(core: str | Path, **options) -> int:
         return vm("./user_check jobs null syscall signals", modules=f"{core} rtfifo tactus_user",
-                  put=[programs.build("user_check")], icount=True, **options).status
+                  put=[programs.build("user_check")], icount=True, timeout=25, **options).status
 
     assert run("tactus") == 0
     # A case fails, or the guest hangs or does not survive.
-    assert run(mutant.build(tmp_path, name), timeout=60, check=False) in (1, 124, 125)
+    assert run(mutant.build(tmp_path, name), check=False) in (1, 124, 125)
 
 
 @pytest.mark.parametrize(("name", "seen"), [

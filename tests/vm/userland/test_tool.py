@@ -99,4 +99,4 @@ def test_from_a_folder_with_the_built_in_policy(steps: dict[str, Step]) -> None:
 def test_the_guest_got_no_whole_library(tmp_path: Path) -> None:
     guest_python.put(tmp_path)
     bytes_put = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
-    assert bytes_put < 8_000_000
+    assert bytes_put < 12_000_000

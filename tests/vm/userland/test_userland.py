@@ -37,7 +37,7 @@ def test_librtf(vm, tmp_path: Path) -> None:
                     programs.source("librtf_check"), *pkg_config(prefix, "--cflags", "--libs"),
                     "-Wl,-rpath,/lib"], check=True)
     library = prefix / "lib/librtf.so.1"
-    done = vm("./librtf_check", modules=MODULES,
+    done = vm("./librtf_check", modules=MODULES, icount=True,
               put={program: "/root/librtf_check", library: "/lib/librtf.so.1"})
     assert done.stdout == "ok librtf\n"
 
@@ -114,7 +114,7 @@ def test_manual_pages_are_well_formed(page: Path) -> None:
 def lines(vm_module, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     put = guest_python.put(tmp_path_factory.mktemp("python"), "numpy", "asyncio", "threading")
     done = vm_module("PYTHONPATH=/usr/lib/tactus-src python3 fifo_python.py",
-                     modules=MODULES, put=put | {SCRIPT: "/root/fifo_python.py"})
+                     modules=MODULES, icount=True, put=put | {SCRIPT: "/root/fifo_python.py"})
     return set(done.stdout.splitlines()) | {done.stderr}
 
 

@@ -50,6 +50,9 @@ def put(into: Path, *more: str) -> dict[str | Path, str]:
         shutil.copy(name, target)
     shutil.copytree(PACKAGE, library / "tactus-src",
                     ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    # Else each call in the guest would compile all of it again.
+    subprocess.run([PYTHON, "-I", "-B", "-m", "compileall", "-q", "--invalidation-mode",
+                    "unchecked-hash", "-s", library, "-p", "/usr/lib", library], check=True)
     launcher = into / "tactus"
     launcher.write_text("#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/usr/lib/tactus-src "
                         "exec /usr/bin/python3 -m tactus \"$@\"\n")
