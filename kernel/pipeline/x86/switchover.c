@@ -107,7 +107,7 @@ static int write_all(struct switch_over *s)
 	/* A CPU that comes later starts with interrupts off. */
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
-			per_cpu(pl_cpu.vif, cpu) = !s->on;
+			per_cpu(pl_cpu.state, cpu) = PL_STATE_NEW & (s->on ? ~PL_VIF : ~0);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ void pl_hand_over(void)
 		pl_core.ipi_self(vector);
 		atomic_inc(&pl_handed_edge);
 	}
-	__this_cpu_write(pl_cpu.any, 0);
+	__this_cpu_and(pl_cpu.state, (u8)~PL_ANY);
 	cpu->logged_tsc = 0;
 }
 
@@ -180,10 +180,10 @@ static int switch_cpu(void *arg)
 	 * new ones. Hardware interrupts stay off until then.
 	 */
 	if (s->on) {
-		__this_cpu_write(pl_cpu.vif, 0);
+		pl_set_vif(0);
 		pl_serve_cpu(NULL);
 	} else {
-		__this_cpu_write(pl_cpu.vif, 1);
+		pl_set_vif(PL_VIF);
 		pl_leave_cpu(NULL);
 		pl_hand_over();
 	}

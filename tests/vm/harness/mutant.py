@@ -31,7 +31,7 @@ EDITS: dict[str, dict[str, str]] = {
     "no_replay": {
         "\tack_arrival(cpu, vector);\n\tpl_log(vector);\n":
         "\tack_arrival(cpu, vector);\n"
-        "\tif (!pl_may_run(user_mode(regs), !cpu->vif, cpu->oob) &&\n"
+        "\tif (!pl_may_run(user_mode(regs), !pl_vif(), cpu->oob) &&\n"
         "\t    vector < FIRST_SYSTEM_VECTOR)\n"
         "\t\treturn;\n"
         "\tpl_log(vector);\n",
@@ -42,8 +42,8 @@ EDITS: dict[str, dict[str, str]] = {
     },
     # An NMI leaves Linux unstalled, whatever it interrupted.
     "nmi_unstalls": {
-        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_cpu.vif, vif);\n":
-        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\t__this_cpu_write(pl_cpu.vif, 1);\n\t(void)vif;\n",
+        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\tpl_set_vif(vif);\n":
+        "\t__this_cpu_dec(pl_cpu.nmi_depth);\n\tpl_set_vif(PL_VIF);\n\t(void)vif;\n",
     },
     "half_written": HALF_WRITTEN,
     # The other CPUs do not wait in an NMI while slots are written.

@@ -175,7 +175,7 @@ rt_hot static bool oob_vector(void)
 	if (__this_cpu_read(ipi_pending)) {
 		/* Other CPUs may ask for more just now: this_cpu_xchg() would not do. */
 		if (unlikely(xchg(this_cpu_ptr(&ipi_pending), 0) & BIT(IPI_UNSTALL)))
-			this_cpu_write(pl_cpu.inband_vif, 1);
+			this_cpu_write(pl_cpu.inband_vif, PL_VIF);
 		pl_client->ipi();
 	}
 	/* On a CPU that is coming or going the timer is Linux's own. */

@@ -11,7 +11,7 @@
 
 bool pl_logged(void)
 {
-	return this_cpu_read(pl_cpu.any);
+	return this_cpu_read(pl_cpu.state) & PL_ANY;
 }
 
 /* Has the RT vector arrived at this CPU's APIC? Context: hardware interrupts off. */

@@ -4,7 +4,7 @@
  * keeps interrupts off for too long, or it has enabled them in a way that the pipeline does not
  * see, or a CPU sleeps with its log full.
  *
- * A soft cli stays one store. What is needed is noted where an interrupt is logged because
+ * A soft cli stays one instruction. What is needed is noted where an interrupt is logged because
  * Linux is stalled: when the oldest that waits came, and what it interrupted. The log is
  * looked at by
  *

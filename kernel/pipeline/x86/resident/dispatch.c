@@ -8,9 +8,9 @@
  * by its soft sti, or by the return that the thesis calls S_IRET (3.1).
  *
  * Invariants, per CPU, whenever hardware interrupts are on:
- *  - pl_cpu.any is set if and only if pl_cpu.pending is not empty;
- *  - out-of-band implies pl_cpu.vif == 0: Linux is stalled while RT code runs (thesis, 3.3);
- *  - in Linux's user mode pl_cpu.vif is 1; in ring 3 of RT code pl_ring3 is 1, and it is
+ *  - PL_ANY is set if and only if pl_cpu.pending is not empty;
+ *  - out-of-band implies that PL_VIF is clear: Linux is stalled while RT code runs (thesis, 3.3);
+ *  - in Linux's user mode PL_VIF is set; in ring 3 of RT code pl_ring3 is 1, and it is
  *    out-of-band.
  *
  * A Linux handler may be pre-empted on its way out and come back on another CPU, so
@@ -37,11 +37,11 @@ EXPORT_SYMBOL_GPL(pl_load_gs_target);
 void *pl_mwait_target;
 EXPORT_SYMBOL_GPL(pl_mwait_target);
 
-static_assert(offsetof(struct pl_cpu, vif) == PL_CPU_VIF);
-static_assert(offsetof(struct pl_cpu, any) == PL_CPU_ANY);
+static_assert(offsetof(struct pl_cpu, state) == PL_CPU_STATE);
+static_assert(PL_VIF << 8 == X86_EFLAGS_IF);
 static_assert(offsetof(struct pl_cpu, rt_stack) == PL_CPU_RT_STACK);
 static_assert(offsetofend(struct pl_cpu, stats.oob) <= SMP_CACHE_BYTES);
-DEFINE_PER_CPU_ALIGNED(struct pl_cpu, pl_cpu) = { .vif = 1, .current_vector = -1 };
+DEFINE_PER_CPU_ALIGNED(struct pl_cpu, pl_cpu) = { .state = PL_STATE_NEW, .current_vector = -1 };
 EXPORT_PER_CPU_SYMBOL_GPL(pl_cpu);
 DEFINE_PER_CPU(u8, pl_ring3);
 EXPORT_PER_CPU_SYMBOL_GPL(pl_ring3);
@@ -214,18 +214,17 @@ EXPORT_SYMBOL_GPL(pl_ipi_self);
  */
 static notrace void replay(struct pt_regs *regs)
 {
-	while (__this_cpu_read(pl_cpu.any)) {
+	while (pl_any()) {
 		struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 		int vector = pl_vecset_top(&cpu->pending);
 		int outer_vector = cpu->current_vector;
 
-		pl_vecset_del(&cpu->pending, vector);
-		__this_cpu_write(pl_cpu.any, !pl_vecset_empty(&cpu->pending));
+		pl_unlog(vector);
 		cpu->current_vector = vector;
 		pl_eoi_replayed(&cpu->eois, vector);
 		cpu->stats.replayed++;
 
-		__this_cpu_write(pl_cpu.vif, 0);
+		pl_set_vif(0);
 		hard_on();
 		pl_core.vector_call[vector](regs, vector);
 		hard_off();
@@ -237,7 +236,7 @@ static notrace void replay(struct pt_regs *regs)
 		__this_cpu_write(pl_cpu.current_vector, outer_vector);
 	}
 	__this_cpu_write(pl_cpu.logged_tsc, 0);
-	__this_cpu_write(pl_cpu.vif, 1);
+	pl_set_vif(PL_VIF);
 }
 NOKPROBE_SYMBOL(replay);
 
@@ -275,8 +274,9 @@ static __always_inline bool enter_oob(void)
 {
 	if (__this_cpu_read(pl_cpu.oob))
 		return false;
-	__this_cpu_write(pl_cpu.inband_vif, __this_cpu_read(pl_cpu.vif));
-	__this_cpu_write(pl_cpu.vif, 0);
+	/* With the other bits, which leave_oob() finds set anyway: only replay() clears PL_ANY. */
+	__this_cpu_write(pl_cpu.inband_vif, __this_cpu_read(pl_cpu.state));
+	pl_set_vif(0);
 	__preempt_count_add(OOB_PREEMPT_OFFSET);
 	/* Its stack of return addresses is the Linux task's; RT tasks come and go on their own. */
 	pause_graph_tracing();
@@ -289,7 +289,7 @@ static __always_inline void leave_oob(void)
 	__this_cpu_write(pl_cpu.oob, false);
 	unpause_graph_tracing();
 	__preempt_count_sub(OOB_PREEMPT_OFFSET);
-	__this_cpu_write(pl_cpu.vif, __this_cpu_read(pl_cpu.inband_vif));
+	__this_cpu_or(pl_cpu.state, __this_cpu_read(pl_cpu.inband_vif));
 }
 
 /*
@@ -311,7 +311,7 @@ notrace void pl_call_oob(void (*fn)(void *arg), void *arg)
 		fn(arg);
 	static_call(pl_core_resched)();
 	leave_oob();
-	if (flags & X86_EFLAGS_IF && __this_cpu_read(pl_cpu.vif) && __this_cpu_read(pl_cpu.any))
+	if (flags & X86_EFLAGS_IF && pl_vif() && pl_any())
 		pl_replay_here(_THIS_IP_, (unsigned long)__builtin_frame_address(0));
 	pl_hard_restore(flags);
 }
@@ -347,7 +347,7 @@ static notrace noinline void look_at_log(struct pt_regs *regs)
 {
 	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
 
-	if (pl_may_run(user_mode(regs), !cpu->vif, cpu->oob)) {
+	if (pl_may_run(user_mode(regs), !pl_vif(), cpu->oob)) {
 		replay(regs);
 	} else if (!cpu->logged_tsc) {
 		/* For the stall detector. */
@@ -371,7 +371,7 @@ static __always_inline void take_oob(struct pt_regs *regs, unsigned int vector,
 		pl_core.hooks->stalled(regs);
 	pl_on_rt_stack(vector, line);
 	leave_oob();
-	if (__this_cpu_read(pl_cpu.any))
+	if (pl_any())
 		look_at_log(regs);
 }
 
@@ -401,7 +401,7 @@ static notrace noinline void take_other(struct pt_regs *regs, unsigned long erro
 	}
 	ack_arrival(cpu, vector);
 	pl_log(vector);
-	if (pl_may_run(user_mode(regs), !cpu->vif, cpu->oob))
+	if (pl_may_run(user_mode(regs), !pl_vif(), cpu->oob))
 		cpu->stats.direct++;
 	else
 		cpu->stats.logged++;
@@ -459,7 +459,7 @@ NOKPROBE_SYMBOL(machine_check_oob);
 void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
 notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
 {
-	u8 vif = __this_cpu_read(pl_cpu.vif);
+	u8 vif = pl_vif();
 	struct pl_exc_plan plan;
 
 	if (unlikely(!pl_core.active)) {
@@ -486,7 +486,7 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 		__this_cpu_inc(pl_cpu.stats.hidden);
 	}
 	if (plan.hard_on) {
-		__this_cpu_write(pl_cpu.vif, 0);
+		pl_set_vif(0);
 		hard_on();
 	}
 	pl_core.gates[gate].call(regs, error_code);
@@ -499,7 +499,7 @@ notrace void pl_exc(struct pt_regs *regs, unsigned long error_code, unsigned int
 	if (plan.replay)
 		replay(regs);
 	else
-		__this_cpu_write(pl_cpu.vif, vif);
+		pl_set_vif(vif);
 }
 NOKPROBE_SYMBOL(pl_exc);
 
@@ -531,7 +531,7 @@ NOKPROBE_SYMBOL(pl_sys);
 void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
 notrace void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
 {
-	u8 vif = __this_cpu_read(pl_cpu.vif);
+	u8 vif = pl_vif();
 
 	/* The stack of an RT task has overflowed. */
 	if (unlikely(pl_core.gates[gate].vector == X86_TRAP_DF && __this_cpu_read(pl_cpu.oob)) &&
@@ -540,7 +540,7 @@ notrace void pl_nmi(struct pt_regs *regs, unsigned long error_code, unsigned int
 	__this_cpu_inc(pl_cpu.nmi_depth);
 	pl_core.gates[gate].call(regs, error_code);
 	__this_cpu_dec(pl_cpu.nmi_depth);
-	__this_cpu_write(pl_cpu.vif, vif);
+	pl_set_vif(vif);
 }
 NOKPROBE_SYMBOL(pl_nmi);
 

@@ -23,9 +23,17 @@
 #define PL_SYS_STUB_BYTES 32
 
 /* Where assembly finds these members of struct pl_cpu. */
-#define PL_CPU_VIF 0
-#define PL_CPU_ANY 1
+#define PL_CPU_STATE 0
 #define PL_CPU_RT_STACK 8
+
+/*
+ * The bits of pl_cpu.state. It looks like the second byte of RFLAGS, of which PL_VIF is IF, PL_ANY
+ * is always 0, and the others are Linux's business: reading the flags is one AND with it. PL_ANY is
+ * the sign, so the OR of PL_VIF says whether anything is logged.
+ */
+#define PL_VIF		0x02	/* the virtual IF: clear while Linux is stalled */
+#define PL_ANY		0x80	/* pl_cpu.pending is not empty */
+#define PL_STATE_NEW	0x7f	/* not stalled, nothing logged */
 
 #ifndef __ASSEMBLY__
 #include <linux/cache.h>
@@ -37,7 +45,7 @@
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 11
+#define PL_CORE_ABI 12
 
 struct irq_desc;
 struct pt_regs;
@@ -70,10 +78,9 @@ struct pl_stats {
 
 /*
  * struct pl_cpu - one CPU's pipeline; touched by its CPU, hardware interrupts off
- * @vif: the virtual IF: 0 while Linux is stalled
- * @any: @pending is not empty
+ * @state: PL_VIF and PL_ANY
  * @oob: this CPU is in the out-of-band stage
- * @inband_vif: the in-band stage's virtual IF while @oob
+ * @inband_vif: while @oob, @state has PL_VIF on return to the in-band stage if this has
  * @irq_depth: RT interrupt handlers on the stack
  * @nmi_depth: NMIs, and exceptions like them, on the stack
  * @rt_stack: top of the stack for RT interrupts that hit Linux
@@ -89,8 +96,7 @@ struct pl_stats {
  * What an RT interrupt needs comes first, up to the first member of @stats: one cache line.
  */
 struct pl_cpu {
-	u8 vif;
-	u8 any;
+	u8 state;
 	bool oob;
 	u8 inband_vif;
 	u8 irq_depth;
@@ -210,11 +216,27 @@ void pl_fixup_irqs(void);
 /** pl_core_pin - from now on tactus_core cannot be unloaded. Context: Linux process. */
 void pl_core_pin(void);
 
+/** pl_any - does an interrupt wait for Linux on this CPU? Context: any, hardware interrupts off. */
+static __always_inline bool pl_any(void)
+{
+	return __this_cpu_read(pl_cpu.state) & PL_ANY;
+}
+
 /** pl_log - note a vector for Linux on this CPU. Context: any, hardware interrupts off. */
 static __always_inline void pl_log(unsigned int vector)
 {
 	pl_vecset_add(&this_cpu_ptr(&pl_cpu)->pending, vector);
-	__this_cpu_write(pl_cpu.any, 1);
+	__this_cpu_or(pl_cpu.state, PL_ANY);
+}
+
+/** pl_unlog - the reverse. Context: as above. */
+static __always_inline void pl_unlog(unsigned int vector)
+{
+	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
+
+	pl_vecset_del(&cpu->pending, vector);
+	if (pl_vecset_empty(&cpu->pending))
+		__this_cpu_and(pl_cpu.state, (u8)~PL_ANY);
 }
 
 /** pl_eoi_hold - leave a vector's EOI to Linux's handler. Context: as above. */
@@ -226,6 +248,21 @@ static __always_inline void pl_eoi_hold(unsigned int vector)
 	cpu->stats.eoi_held++;
 }
 
+/** pl_vif - PL_VIF, or 0: Linux is stalled. Context: any, hardware interrupts off. */
+static __always_inline u8 pl_vif(void)
+{
+	return __this_cpu_read(pl_cpu.state) & PL_VIF;
+}
+
+/** pl_set_vif - the reverse. Context: as above; an NMI puts back what it found. */
+static __always_inline void pl_set_vif(u8 vif)
+{
+	if (!__builtin_constant_p(vif) || !vif)
+		__this_cpu_and(pl_cpu.state, (u8)~PL_VIF);
+	if (!__builtin_constant_p(vif) || vif)
+		__this_cpu_or(pl_cpu.state, vif);
+}
+
 /*
  * Around a call of Linux's code with hardware interrupts off while Linux may not be
  * stalled: its local_irq_save() would see interrupts off, soft cli, and its
@@ -234,15 +271,15 @@ static __always_inline void pl_eoi_hold(unsigned int vector)
  */
 static __always_inline u8 pl_stall(void)
 {
-	u8 vif = __this_cpu_read(pl_cpu.vif);
+	u8 vif = pl_vif();
 
-	__this_cpu_write(pl_cpu.vif, 0);
+	pl_set_vif(0);
 	return vif;
 }
 
 static __always_inline void pl_unstall(u8 vif)
 {
-	__this_cpu_write(pl_cpu.vif, vif);
+	pl_set_vif(vif);
 }
 
 /** pl_ack - the real EOI. Context: any, hardware interrupts off. */

@@ -12,13 +12,11 @@
 #include "compat/idle.h"
 #include "pipeline/x86/resident/tactus_core.h"
 
-#define EFLAGS_IF 0x200
-
 	.section .text, "ax"
 
-/* S_CLI: one store. */
+/* S_CLI: one bit. */
 SYM_FUNC_START(pl_cli)
-	movb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
+	andb	$~PL_VIF, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
 	RET
 SYM_FUNC_END(pl_cli)
 
@@ -26,21 +24,19 @@ SYM_FUNC_END(pl_cli)
 SYM_FUNC_START(pl_save_fl)
 	pushfq
 	popq	%rax
-	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
-	jne	1f
-	andq	$~EFLAGS_IF, %rax
-1:	RET
+	andb	PER_CPU_VAR(pl_cpu + PL_CPU_STATE), %ah
+	RET
 SYM_FUNC_END(pl_save_fl)
 
 /*
- * S_STI: unstall, then replay what was logged. An interrupt between the store and
- * the test runs at once, since Linux is unstalled already.
+ * S_STI: unstall, then replay what was logged before. What comes behind the OR runs at once, since
+ * Linux is unstalled already, and replays the rest: then nothing is found here. The jump looks at
+ * PL_ANY, the sign of what the OR left: sti keeps it.
  */
 SYM_FUNC_START(pl_sti)
-	movb	$1, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
+	orb	$PL_VIF, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
 	sti
-	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_ANY)
-	jne	1f
+	js	1f
 	RET
 1:	cli
 	pushq	%rdi
@@ -74,9 +70,9 @@ SYM_FUNC_END(pl_sti)
  */
 SYM_FUNC_START(pl_safe_halt)
 	cli
-	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_ANY)
-	jne	1f
-	movb	$1, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
+	testb	$PL_ANY, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
+	jnz	1f
+	orb	$PL_VIF, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
 	sti
 	hlt
 	RET
@@ -90,8 +86,8 @@ SYM_FUNC_END(pl_safe_halt)
  */
 SYM_FUNC_START(pl_cpuidle)
 	cli
-	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_ANY)
-	jne	1f
+	testb	$PL_ANY, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
+	jnz	1f
 SYM_INNER_LABEL(pl_cpuidle_call, SYM_L_GLOBAL)
 	.byte	0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00	/* a nop until then */
 	sti
@@ -107,9 +103,9 @@ SYM_FUNC_END(pl_cpuidle)
  */
 SYM_FUNC_START(pl_mwait)
 	cli
-	cmpb	$0, PER_CPU_VAR(pl_cpu + PL_CPU_ANY)
-	jne	1f
-	movb	$1, PER_CPU_VAR(pl_cpu + PL_CPU_VIF)
+	testb	$PL_ANY, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
+	jnz	1f
+	orb	$PL_VIF, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
 	movq	pl_mwait_target(%rip), %rax
 	CALL_NOSPEC rax
 	RET

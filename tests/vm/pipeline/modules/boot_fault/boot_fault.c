@@ -84,12 +84,9 @@ static RTIME replay(void)
 {
 	RTIME (*get_time)(void) = arrivals[REPLAY].instead.real;
 	unsigned long flags = pl_hard_save();
-	struct pl_cpu *here = this_cpu_ptr(&pl_cpu);
 
-	if (raw_smp_processor_id() == cpu && !this_cpu_read(pl_cpu.vif)) {
-		pl_vecset_del(&here->pending, IRQ_WORK_VECTOR);
-		this_cpu_write(pl_cpu.any, !pl_vecset_empty(&here->pending));
-	}
+	if (raw_smp_processor_id() == cpu && !pl_vif())
+		pl_unlog(IRQ_WORK_VECTOR);
 	pl_hard_restore(flags);
 	return get_time();
 }
