@@ -11,6 +11,7 @@ import pytest
 from harness.bench import guest, kept
 from harness.bench.common import BenchError
 from harness.bench.monitor import Monitor
+from harness.vmrun import Vm
 
 
 @pytest.fixture(autouse=True)
@@ -176,3 +177,11 @@ def test_what_qemu_refuses_is_told():
     with pytest.raises(BenchError, match="refuses migrate: no such thing"):
         monitor.do("migrate", uri="x")
     monitor.close()
+
+
+def test_nmis_come_from_a_state_too(vm: Vm) -> None:
+    """QEMU's monitor has been greeted by then, for the state."""
+    done = vm("i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; "
+              "awk '/NMI:/ { print $2 }' /proc/interrupts", icount=True, state="keep", nmi=200,
+              allow=["NMI received for unknown reason|Dazed and confused"])
+    assert int(done.stdout) > 0

@@ -57,8 +57,8 @@ class Monitor:
             return
         if not self._greeted:
             self._greeted = self._tell("qmp_capabilities")
+        if self._due is None:
             self._due = now
-        assert self._due is not None
         for _ in range(BURST):
             if self._due > now or not self._tell("inject-nmi"):
                 break
