@@ -53,8 +53,9 @@ def late(one: Neighbour, index: int, more: int) -> Neighbour:
     ("loaded", lambda one: dataclasses.replace(one, switch=120), 0),
     ("loaded", lambda one: dataclasses.replace(one, switch=121, release_10=250), 2),
     ("program", lambda one: dataclasses.replace(one, linux_rt_linux=300), 1),
-    ("loaded", lambda one: late(one, 0, 11), 1), ("loaded", lambda one: late(one, 1, 11), 1),
-    ("loaded", lambda one: late(one, 2, -11), 1), ("program", lambda one: late(one, 0, 20), 1),
+    ("loaded", lambda one: late(one, 0, 11), 1), ("loaded", lambda one: late(one, 0, -11), 1),
+    ("loaded", lambda one: late(one, 1, 61), 1), ("loaded", lambda one: late(one, 2, 61), 1),
+    ("loaded", lambda one: late(one, 2, 60), 0), ("program", lambda one: late(one, 0, 20), 1),
     ("program", lambda one: late(one, 2, 220), 1), ("task", lambda one: late(one, 2, 220), 0)])
 def test_what_is_beyond_is_said(system: str, change, said: int) -> None:
     assert len(judge([change(one) if one.system == system else one for one in GOOD])) == said
