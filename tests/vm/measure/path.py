@@ -8,6 +8,9 @@ interrupt.
 
 What a release was late beyond its instructions, the CPU had its interrupts off: the code that ran
 when it was due is named.
+
+Lines and pages have owners: whoever executes or touches them, Linux before all others. Owner by
+owner there is a floor, too: so few lines would hold the bytes that were executed, or touched.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import re
 import struct
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,11 @@ from .figures import MeasureError
 
 SOURCE = Path(__file__).with_name("path_trace.c")
 MOST = 250	# releases: the module keeps the lateness of some more
+
+# Whose a line or a page is, the first of those who use it.
+OWNERS = ("hardware", "Linux", "Tactus", "job")
+# The kernel's map of devices' registers; of these a release needs the APIC's only.
+FIXMAP = range(0xffffffffff200000, 0xffffffffff600000)
 
 # A record of the plug-in: address, kind, length.
 RECORD = struct.Struct("<QII")
@@ -54,6 +62,17 @@ STAGES = tuple((stage, re.compile(names)) for stage, names in (
 
 
 @dataclass
+class Share:
+    """What one owner has of a part."""
+
+    code_lines: int = 0
+    code_floor: int = 0
+    data_lines: int = 0
+    data_floor: int = 0
+    pages: int = 0
+
+
+@dataclass
 class Part:
     """One direction: up to the job, or back from it."""
 
@@ -62,6 +81,7 @@ class Part:
     code_lines: int = 0
     data_lines: int = 0
     pages: int = 0
+    shares: dict[str, Share] = field(default_factory=dict)
 
     @property
     def instructions(self) -> int:
@@ -84,10 +104,11 @@ class Symbols:
     """/proc/kallsyms."""
 
     def __init__(self, text: str) -> None:
-        found = sorted({(int(words[0], 16), words[2]) for words in map(str.split, text.splitlines())
-                        if words[1] in "tTwW"})
-        self._at = [address for address, _ in found]
-        self._names = [name for _, name in found]
+        found = sorted({(int(words[0], 16), words[2], "".join(words[3:]))
+                        for words in map(str.split, text.splitlines()) if words[1] in "tTwW"})
+        self._at = [address for address, _, _ in found]
+        self._names = [name for _, name, _ in found]
+        self._modules = [module.strip("[]") for _, _, module in found]
 
     def of(self, address: int) -> tuple[str, int]:
         """(the function at an address, how far in)."""
@@ -96,26 +117,63 @@ class Symbols:
             return "user mode", address
         return self._names[place], address - self._at[place]
 
+    def owner(self, address: int) -> str:
+        """Whose the code at an address is."""
+        module = self._modules[max(0, bisect.bisect_right(self._at, address) - 1)]
+        return "Linux" if not module else "Tactus" if module.startswith("tactus") else "job"
+
+
+def _sum(shares: Iterable[Share]) -> Share:
+    return Share(*(sum(column) for column in zip(*(vars(one).values() for one in shares),
+                                                 strict=True)))
+
 
 def _stage(name: str, before: str) -> str:
     return next((stage for stage, names in STAGES if names.match(name)), before)
 
 
+def _shares(used: Mapping[tuple[str, int], str]) -> dict[str, Share]:
+    """Of bytes, each ("code" or "data", its address) with its first owner."""
+    def first(bits: int, both: str = "") -> dict[tuple[str, int], str]:
+        found: dict[tuple[str, int], str] = {}
+        for (kind, address), owner in used.items():
+            place = (both or kind, address >> bits)
+            found[place] = min(owner, found.get(place, owner), key=OWNERS.index)
+        return found
+
+    shares = {owner: Share() for owner in OWNERS}
+    lines = first(6)
+    count: Counter[tuple[str, str]] = Counter(
+        (kind, lines[kind, address >> 6]) for kind, address in used)
+    for (kind, _), owner in lines.items():
+        name = f"{kind}_lines"
+        setattr(shares[owner], name, getattr(shares[owner], name) + 1)
+    for (kind, owner), octets in count.items():
+        setattr(shares[owner], f"{kind}_floor", -(-octets // 64))
+    for owner in first(12, "code or data").values():
+        shares[owner].pages += 1
+    return shares
+
+
 def _part(records: Sequence[tuple[int, int, int]], symbols: Symbols) -> Part:
-    part, stage = Part(), "entry"
-    code, data, pages = set(), set(), set()
+    part, stage, runs = Part(), "entry", "Linux"
+    used: dict[tuple[str, int], str] = {}
     for address, kind, length in records:
-        ends = (address, address + max(1, length) - 1)
-        pages |= {end >> 12 for end in ends}
+        octets = range(address, address + max(1, length))
         if kind in (INSTRUCTION, HERE):
-            code |= {end >> 6 for end in ends}
             name, _ = symbols.of(address)
-            stage = _stage(name, stage)
+            stage, runs = _stage(name, stage), symbols.owner(address)
             part.stages[stage] += 1
             part.functions[name] += 1
-        else:
-            data |= {end >> 6 for end in ends}
-    part.code_lines, part.data_lines, part.pages = len(code), len(data), len(pages)
+            used |= {("code", octet): runs for octet in octets}
+            continue
+        owner = "hardware" if address in FIXMAP else runs
+        for octet in octets:
+            used["data", octet] = min(owner, used.get(("data", octet), owner), key=OWNERS.index)
+    part.shares = _shares(used)
+    part.code_lines = sum(share.code_lines for share in part.shares.values())
+    part.data_lines = sum(share.data_lines for share in part.shares.values())
+    part.pages = sum(share.pages for share in part.shares.values())
     return part
 
 
@@ -183,7 +241,9 @@ def as_dict(releases: Sequence[Release]) -> dict[str, dict[str, Any]]:
                    "held_by": one.held,
                    **{direction: {"instructions": part.instructions, "stages": dict(part.stages),
                                   "functions": dict(part.functions), "code_lines": part.code_lines,
-                                  "data_lines": part.data_lines, "pages": part.pages}
+                                  "data_lines": part.data_lines, "pages": part.pages,
+                                  "shares": {owner: vars(share) for owner, share
+                                             in part.shares.items()}}
                       for direction, part in (("to_job", one.to_job), ("back", one.back))}}
             for name, one in (("median", ordered[len(ordered) // 2]), ("worst", ordered[-1]))}
 
@@ -209,6 +269,17 @@ def table(releases: Sequence[Release]) -> str:
     return "\n".join(lines)
 
 
+def owners(releases: Sequence[Release]) -> str:
+    """Whose the median release's lines and pages are, and the floor: so few lines would do."""
+    one = sorted(releases, key=lambda one: one.late_ns)[len(releases) // 2]
+    lines = [f"{'up to the job':<14} {'code':>5} {'floor':>6} {'data':>5} {'floor':>6} "
+             f"{'pages':>6}"]
+    rows = [*one.to_job.shares.items(), ("all", _sum(one.to_job.shares.values()))]
+    lines += [f"{owner:<14} {share.code_lines:>5} {share.code_floor:>6} {share.data_lines:>5} "
+              f"{share.data_floor:>6} {share.pages:>6}" for owner, share in rows]
+    return "\n".join(lines)
+
+
 def functions(releases: Sequence[Release]) -> str:
     """The median release's functions."""
     one = sorted(releases, key=lambda one: one.late_ns)[len(releases) // 2]
@@ -219,7 +290,8 @@ def functions(releases: Sequence[Release]) -> str:
 
 def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
     releases = measure(options.releases, options.load, options.kernel, options.flavour)
-    text = table(releases) + (f"\n{functions(releases)}" if options.functions else "")
+    text = f"{table(releases)}\n{owners(releases)}"
+    text += f"\n{functions(releases)}" if options.functions else ""
     yield figures.Outcome([json.loads(json.dumps(as_dict(releases)))], text)
 
 

@@ -7,13 +7,16 @@ import pytest
 
 from measure import path
 from measure.figures import MeasureError
-from measure.path import HERE, INSTRUCTION, LOAD, RECORD, STORE
+from measure.path import HERE, INSTRUCTION, LOAD, RECORD, STORE, Share
 
 TOP = 0xffffffff81000000
 NAMES = {"printer": 0, "asm_gate": 0x1000, "pl_irq": 0x2000, "helper": 0x2800,
          "rt_exec_timer": 0x3000, "core_pick": 0x4000, "rt_measure_fn": 0x5000,
          "native_irq_return_iret": 0x6000}
-KALLSYMS = "".join(f"{TOP + at:x} t {name}\n" for name, at in NAMES.items())
+OURS = ("pl_irq", "rt_exec_timer", "core_pick")
+MODULE = "\t[tactus]"
+KALLSYMS = "".join(f"{TOP + at:x} t {name}{MODULE * (name in OURS)}\n"
+                   for name, at in NAMES.items())
 
 
 def trace(*parts: tuple[str, int, int]) -> bytes:
@@ -41,6 +44,9 @@ def test_instructions_have_stages() -> None:
     assert one.back.stages == {"job": 2, "return": 1}
     assert one.to_job.functions["helper"] == 2
     assert (one.to_job.code_lines, one.to_job.data_lines, one.to_job.pages) == (5, 1, 5)
+    # The load is rt_exec_timer()'s, wherever it goes.
+    assert one.to_job.shares["Linux"] == Share(2, 1, 0, 0, 2)
+    assert one.to_job.shares["Tactus"] == Share(3, 1, 1, 1, 3)
     assert one.held == "printer"
     assert "printer" in path.table(found) and "helper" in path.functions(found)
     assert path.as_dict(found)["median"]["held_ns"] == 2
