@@ -135,12 +135,16 @@ def table(costs: Sequence[Cost]) -> str:
 
 
 def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
-    results = measure(kernel=options.kernel, flavour=options.flavour, rounds=options.rounds)
+    beside = f"modprobe rt_latency period_us={options.task_us}" if options.task_us else ""
+    results = measure(kernel=options.kernel, flavour=options.flavour, rounds=options.rounds,
+                      beside=beside)
     yield figures.outcome(results, table, complaints)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=3, help="of each, off and on; default 3")
+    parser.add_argument("--task-us", type=int, default=0, metavar="US",
+                        help="an RT task of that period beside what is on; default 0: none")
 
 
 MEASUREMENTS = (figures.Measurement(

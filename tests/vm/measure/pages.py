@@ -418,6 +418,7 @@ TABLES: dict[str, Table] = {
     "matrix": Table(_matrix, kept="matrix.json"),
     "device-irq": Table(_device_irq, ["device-irq"]),
     "overhead": Table(_overhead, ["overhead"]),
+    "overhead beside a task": Table(_overhead, ["overhead --task-us 1000"]),
     "drift": Table(_drift, ["drift"]),
     "speech": Table(_speech, ["speaker-speech"]),
     "speaker-timing": Table(_ticks, ["speaker-timing"]),
