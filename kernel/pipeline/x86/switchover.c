@@ -137,7 +137,7 @@ void pl_hand_over(void)
 		pl_core.ipi_self(vector);
 		atomic_inc(&pl_handed_edge);
 	}
-	__this_cpu_and(pl_cpu.state, (u8)~PL_ANY);
+	__this_cpu_and(pl_cpu.state, 0xff ^ PL_ANY);
 	cpu->logged_tsc = 0;
 }
 

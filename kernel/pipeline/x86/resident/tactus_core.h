@@ -236,7 +236,7 @@ static __always_inline void pl_unlog(unsigned int vector)
 
 	pl_vecset_del(&cpu->pending, vector);
 	if (pl_vecset_empty(&cpu->pending))
-		__this_cpu_and(pl_cpu.state, (u8)~PL_ANY);
+		__this_cpu_and(pl_cpu.state, 0xff ^ PL_ANY);
 }
 
 /** pl_eoi_hold - leave a vector's EOI to Linux's handler. Context: as above. */
@@ -258,7 +258,7 @@ static __always_inline u8 pl_vif(void)
 static __always_inline void pl_set_vif(u8 vif)
 {
 	if (!__builtin_constant_p(vif) || !vif)
-		__this_cpu_and(pl_cpu.state, (u8)~PL_VIF);
+		__this_cpu_and(pl_cpu.state, 0xff ^ PL_VIF);
 	if (!__builtin_constant_p(vif) || vif)
 		__this_cpu_or(pl_cpu.state, vif);
 }
