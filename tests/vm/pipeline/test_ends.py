@@ -102,7 +102,8 @@ def test_suspend_is_refused_and_the_last_cli_is_hard(vm: Vm, kernel: str, panic:
               "echo $state=$?; done 2> /dev/null; dmesg | grep -c 'tactus: the machine cannot "
               "sleep'; "
               "cat /sys/kernel/tactus/state",
-              modules=RT, get=["/sys/kernel/tactus/slots_list", "/proc/kallsyms"], kernel=kernel)
+              modules=RT, icount=True, kernel=kernel,
+              get=["/sys/kernel/tactus/slots_list", "/proc/kallsyms"])
     *states, refusals, state = done.stdout.split()
     assert len(states) >= 1
     assert all(re.fullmatch(r"\w+=[1-9]\d*", word) for word in states), states
