@@ -25,8 +25,9 @@ TOLERANCE_PERCENT, TOLERANCE_NS = 2, 10
 # its phase, and the latest of 600 by some 40 ns, with tactus_user or without.
 PHASE_NS = 60
 # How late a kernel's task may be beside a program in RT mode; and how much later, at the mean,
-# than beside a task: the program's memory and registers are left before it runs.
-PROGRAM_MAX_NS, PROGRAM_MORE_NS = 900, 60
+# than beside a task: the program's memory and registers are left before it runs. 1,049 is the most
+# that was seen; the promise is that of a program itself.
+PROGRAM_MAX_NS, PROGRAM_MORE_NS = 1400, 60
 # Of the task beside, and of the program: no part of the measured task's 1,000 us, and no multiple.
 PERIOD_US, WORK_US = 701, 100
 SYSTEMS = {"alone": "no RT mode", "loaded": "`tactus_user` is loaded",

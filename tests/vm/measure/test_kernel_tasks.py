@@ -56,7 +56,7 @@ def late(one: Neighbour, index: int, more: int) -> Neighbour:
     ("loaded", lambda one: late(one, 0, 11), 1), ("loaded", lambda one: late(one, 0, -11), 1),
     ("loaded", lambda one: late(one, 1, 61), 1), ("loaded", lambda one: late(one, 2, 61), 1),
     ("loaded", lambda one: late(one, 2, 60), 0), ("program", lambda one: late(one, 0, 20), 1),
-    ("program", lambda one: late(one, 2, 220), 1), ("task", lambda one: late(one, 2, 220), 0)])
+    ("program", lambda one: late(one, 2, 720), 1), ("task", lambda one: late(one, 2, 220), 0)])
 def test_what_is_beyond_is_said(system: str, change, said: int) -> None:
     assert len(judge([change(one) if one.system == system else one for one in GOOD])) == said
 
