@@ -362,14 +362,29 @@ def run(job: Job, image: bytes) -> int:
         with _Machine(job, Path(scratch)) as machine:
             if not _waits(job, image, machine.channel):
                 machine.boot(base + image)
-            elif job.state == "boot":
+                return machine.run()
+            state = _state_or_none(job, base, Path(scratch)) if job.state != "boot" else None
+            if state:
+                machine.begin(state, base)
+            else:
                 machine.boot(base)
                 machine.wait_for_ask()
-                machine.give(image)
-            else:
-                machine.begin(_state(job, base, Path(scratch)), base)
-                machine.give(image)
+            machine.give(image)
             return machine.run()
+
+
+def _state_or_none(job: Job, base: bytes, scratch: Path) -> kept.State | None:
+    """The state; None, and it is told, on a host where none can be kept: such a run boots."""
+    refused = kept.refused_file()
+    with contextlib.suppress(OSError):
+        if job.icount and time.time() - refused.stat().st_mtime < kept.REFUSED_S:
+            return None
+    try:
+        return _state(job, base, scratch)
+    except BenchError as error:
+        say(f"{error}: such runs boot for some minutes")
+        refused.touch()
+        return None
 
 
 def _waits(job: Job, image: bytes, channel: Channel) -> bool:

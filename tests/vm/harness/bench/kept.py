@@ -39,6 +39,7 @@ SHARED = re.compile(r"(-chardev null,id=\w+|-device isa-serial,[\w=,]+|"
 # On a busy host, QEMU's main loop may move it on before it has heard of the stop.
 STOOD_NS = 100
 TRIES = 5
+REFUSED_S = 600      # so long nobody tries again where no state could be kept
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,7 @@ class State:
     @property
     def path(self) -> Path:
         """The machine's state."""
-        folder = Path(os.environ.get("TACTUS_BOOTED") or cache_dir() / "booted")
-        return folder / f"{self.label}-{self.key}"
+        return folder() / f"{self.label}-{self.key}"
 
     @property
     def console(self) -> Path:
@@ -82,6 +82,11 @@ class State:
             scratch.rename(self.path)
 
 
+def folder() -> Path:
+    """Where states are kept."""
+    return Path(os.environ.get("TACTUS_BOOTED") or cache_dir() / "booted")
+
+
 def outdated(folder: Path, more: int) -> list[Path]:
     """The states that go when one of `more` bytes comes."""
     now = time.time()
@@ -105,6 +110,11 @@ def made_by(program: str) -> tuple[int, int]:
     """What tells one build of QEMU from another: its version is the same with a mended one."""
     stat = os.stat(program)
     return stat.st_size, stat.st_mtime_ns
+
+
+def refused_file() -> Path:
+    """As old as the last state in virtual time that could not be kept."""
+    return folder() / ".refused"
 
 
 def key(words: list[str], program: tuple[int, int], *contents: bytes) -> str:
