@@ -169,6 +169,31 @@ def test_a_state_whose_clock_went_on_is_refused(tmp_path: Path, monkeypatch):
         guest._state(job, b"", tmp_path)
 
 
+def test_where_no_state_can_be_kept_runs_boot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Nobody tries again for a while, in virtual time; what else goes wrong is told as before."""
+    monkeypatch.setenv("TACTUS_BOOTED", str(tmp_path))
+    asked: list[bool] = []
+
+    def refuses(job: guest.Job, base: bytes, scratch: Path) -> kept.State:
+        asked.append(job.icount)
+        raise error
+
+    monkeypatch.setattr(guest, "_state", refuses)
+    virtual, host = (guest.Job(kernel=None, plan=None, command="",     # type: ignore[arg-type]
+                               icount=icount) for icount in (True, False))
+    error: BenchError = BenchError("the disk is full")
+    with pytest.raises(BenchError, match="disk"):
+        guest._state_or_none(virtual, b"", tmp_path)
+    error = kept.ClockMovesError("it moves")
+    assert [guest._state_or_none(job, b"", tmp_path) for job in (virtual, virtual)] == [None, None]
+    assert asked == [True, True]
+    age = time.time() - kept.REFUSED_S - 1
+    os.utime(kept.refused_file(), (age, age))
+    assert guest._state_or_none(virtual, b"", tmp_path) is None
+    assert guest._state_or_none(host, b"", tmp_path) is None
+    assert asked == [True, True, True, False]
+
+
 def test_what_qemu_refuses_is_told():
     monitor = Monitor()
     theirs = monitor._theirs

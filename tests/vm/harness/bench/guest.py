@@ -374,14 +374,14 @@ def run(job: Job, image: bytes) -> int:
 
 
 def _state_or_none(job: Job, base: bytes, scratch: Path) -> kept.State | None:
-    """The state; None, and it is told, on a host where none can be kept: such a run boots."""
+    """The state; None, and it is told, while none can be kept in virtual time: the run boots."""
     refused = kept.refused_file()
     with contextlib.suppress(OSError):
         if job.icount and time.time() - refused.stat().st_mtime < kept.REFUSED_S:
             return None
     try:
         return _state(job, base, scratch)
-    except BenchError as error:
+    except kept.ClockMovesError as error:
         say(f"{error}: such runs boot for some minutes")
         refused.touch()
         return None
@@ -408,7 +408,7 @@ def _state(job: Job, base: bytes, scratch: Path) -> kept.State:
         with locked(state.lock), _Machine(job, scratch) as machine:
             if state.use() or machine.keep(state, base):
                 return state
-    raise BenchError("the clock does not stand still while the guest does")
+    raise kept.ClockMovesError("the clock does not stand still while the guest does")
 
 
 class _Machine:
@@ -507,7 +507,10 @@ class _Machine:
 
     def wait_for_ask(self) -> None:
         """Waits until its guest asks for the job."""
-        if not kept.wait_stop(self.monitor, self.job.timeout_s):
+        assert self.process
+        with kept.one_cpu(self.process.pid):
+            stopped = kept.wait_stop(self.monitor, self.job.timeout_s)
+        if not stopped:
             raise BenchError(f"the guest does not boot; its console ended with:\n"
                              f"{_tail(_read(Path(self.log)))}\n{_last(_read(Path(self.said)))}")
 

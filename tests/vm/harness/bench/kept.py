@@ -16,10 +16,12 @@ of those that together take too much.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,10 +38,14 @@ IN_USE_S = 120.0
 SHARED = re.compile(r"(-chardev null,id=\w+|-device isa-serial,[\w=,]+|"
                     r"-cpu max,-rdrand,-rdseed| )*")
 # In virtual time the clock stands still to the instruction: 7 ns go by between two looks (init.c).
-# On a busy host, QEMU's main loop may move it on before it has heard of the stop.
+# QEMU's main loop may move it on all the same: see one_cpu().
 STOOD_NS = 100
 TRIES = 5
 REFUSED_S = 600      # so long nobody tries again where no state could be kept
+
+
+class ClockMovesError(BenchError):
+    """A guest's clock did not stand still while the guest did: its state is of no use."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,22 @@ def key(words: list[str], program: tuple[int, int], *contents: bytes) -> str:
     for content in contents:
         digest.update(hashlib.sha256(content).digest())
     return digest.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def one_cpu(pid: int) -> Iterator[None]:
+    """Has a QEMU's threads run on one CPU of the host: while another one has the guest's CPU, its
+    main loop may move the clock on before it has heard of the guest's stop."""
+    cpus = sorted(os.sched_getaffinity(0))
+    _run_on(pid, {cpus[pid % len(cpus)]})
+    yield
+    _run_on(pid, set(cpus))
+
+
+def _run_on(pid: int, cpus: set[int]) -> None:
+    with contextlib.suppress(OSError):          # it may end meanwhile
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            os.sched_setaffinity(int(task.name), cpus)
 
 
 def wait_stop(monitor: Monitor, within_s: float) -> bool:
