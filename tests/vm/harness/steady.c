@@ -4,7 +4,9 @@
  *
  *	qemu-system-x86_64 -icount shift=0,sleep=off -smp 2 -plugin steady.so ...
  *
- * When all CPUs have halted, QEMU's main loop moves the virtual clock on to the next timer. It does
+ * It comes in by three ways.
+ *
+ * 1. When all CPUs have halted, QEMU's main loop moves the virtual clock on to the next timer. It does
  * so whenever it wakes up, be it for another reason, and looks at the CPUs without stopping their
  * thread. If it looks when the last CPU has halted, but the instructions of its turn are not yet
  * counted, the clock goes too far by these: a timer is late, and on a busy host that happens.
@@ -12,15 +14,24 @@
  * Here the main loop leaves the clock alone unless the CPUs' thread waits for it. Before it waits, that
  * thread wakes up the main loop under the lock that both take, so no wake-up is lost.
  *
+ * 2. A CPU's turn ends no later than the next timer is due, be it one of the host's time: QEMU arms
+ * such timers for half a second after it has loaded a state, to announce network cards. Here none is
+ * ever due.
+ *
+ * 3. A CPU that stops the machine has the main loop do it, and meanwhile the next CPU has its turn,
+ * for as long as the main loop takes. Here that turn waits for the main loop.
+ *
  * QEMU's interface for plug-ins has nothing of the kind: these are functions and variables of the
  * program itself, which exports them for its own modules.
  */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #define EXPORT		__attribute__((visibility("default")))
 #define BEFORE_POLL	0	/* MAIN_LOOP_POLL_FILL */
+#define HOST_TIME	0	/* QEMU_CLOCK_REALTIME */
 
 /* QEMU's. */
 struct notifier {
@@ -29,27 +40,55 @@ struct notifier {
 };
 
 extern void (*qemu_cond_wait_func)(void *cond, void *mutex, const char *file, int line);
+extern void (*bql_mutex_lock_func)(void *mutex, const char *file, int line);
 extern bool qtest_allowed;	/* the clock is somebody else's business */
 void main_loop_poll_add_notifier(struct notifier *notifier);
+void qemu_clock_enable(int clock, bool enabled);
+bool qemu_vmstop_requested(int *state);
+void qemu_system_vmstop_request_prepare(void);
+void qemu_system_vmstop_request(int state);
 void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*callback)(uint64_t, unsigned int));
 
 EXPORT int qemu_plugin_version = 4;
 EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
 
 static void (*cond_wait)(void *cond, void *mutex, const char *file, int line);
+static void (*lock)(void *mutex, const char *file, int line);
 static pthread_t cpus;			/* the thread that all CPUs share */
 static bool known, waiting;		/* under QEMU's lock */
+
+static bool in_cpus(void)
+{
+	return known && pthread_equal(pthread_self(), cpus);
+}
 
 /* The CPUs' thread waits with QEMU's lock, and for nothing else: both changes are under it. */
 static void wait_and_tell(void *cond, void *mutex, const char *file, int line)
 {
-	bool mine = known && pthread_equal(pthread_self(), cpus);
+	bool mine = in_cpus();
 
 	if (mine)
 		waiting = true;
 	cond_wait(cond, mutex, file, line);
 	if (mine)
 		waiting = false;
+}
+
+/*
+ * The CPUs' thread takes QEMU's lock between two turns. While a stop is asked for, it leaves the lock
+ * to the main loop, which ends all turns before it gives the lock back.
+ */
+static void let_stop(void *mutex, const char *file, int line)
+{
+	int state;
+
+	while (in_cpus() && qemu_vmstop_requested(&state)) {
+		/* To look is to take it back. */
+		qemu_system_vmstop_request_prepare();
+		qemu_system_vmstop_request(state);
+		usleep(100);
+	}
+	lock(mutex, file, line);
 }
 
 /* In the main loop, with QEMU's lock: before it waits, and after, when it looks at the clock next. */
@@ -76,6 +115,9 @@ int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 	(void)argv;
 	cond_wait = qemu_cond_wait_func;
 	qemu_cond_wait_func = wait_and_tell;
+	lock = bql_mutex_lock_func;
+	bql_mutex_lock_func = let_stop;
+	qemu_clock_enable(HOST_TIME, false);
 	main_loop_poll_add_notifier(&notifier);
 	qemu_plugin_register_vcpu_init_cb(id, start);
 	return 0;

@@ -78,7 +78,8 @@ def test_a_file_of_the_jobs_stands_before_the_bases(vm, tmp_path: Path):
 
 
 @pytest.mark.parametrize("qemu, shared", [
-    ("", True), ("-device edu", False),
+    ("", True), ("-device edu", False), ("-global migration.announce-rounds=9", True),
+    ("-global migration.x=1", False),
     ("-chardev null,id=uart -device isa-serial,chardev=uart,index=2,iobase=0x3e8,irq=3", True),
     ("-chardev file,id=x,path=/tmp/x", False), ("-plugin /x.so", False), ("-smp 2", False),
 ])

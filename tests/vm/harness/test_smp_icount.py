@@ -4,13 +4,16 @@ from."""
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
-from harness.bench import emulator
+from harness import programs
+from harness.bench import emulator, guest, kernels, modules
 from harness.bench.common import BenchError
 from harness.bench.emulator import Emulator
+from harness.bench.monitor import Monitor
 
 # Forks, pipes, IPIs, an RT task on the second CPU: whatever depends on time or turns shows
 # somewhere.
@@ -32,6 +35,46 @@ def test_two_runs_agree_in_every_counter(vm, cpus):
     assert "LOC:" in first.stdout and "releases=" in first.stdout
     assert first.stdout == second.stdout
     assert first.console == second.console
+
+
+def test_the_hosts_timers_end_no_turn(vm):
+    """QEMU has one for half a second after it has loaded a state, to announce network cards; here
+    for longer, and each millisecond."""
+    often = " ".join(f"-global migration.announce-{name}" for name in
+                     ("initial=1", "max=1", "step=1", "rounds=1000"))
+    first, second = (vm("for i in 1 2 3 4; do (true) & done; wait; cat /proc/schedstat",
+                        smp=2, qemu=often, state="keep") for _ in range(2))
+    assert first.stdout == second.stdout
+
+
+class Goes(Monitor):
+    """Has a machine that has stopped go on."""
+
+    stops = 0
+
+    def nmis(self, per_second: float, now: float) -> None:
+        with contextlib.suppress(OSError):
+            if b'"STOP"' in self._ours.recv(65536):
+                self.stops += 1
+                self.go()
+
+
+def test_a_stop_ends_the_turns_of_all_cpus(monkeypatch, capfdbinary):
+    """Ten stops while the other CPU is busy: it has the same turns whenever QEMU's main loop comes
+    to stop them."""
+    monitors: list[Goes] = []
+    monkeypatch.setattr(guest, "Monitor", lambda: monitors.append(Goes()) or monitors[-1])
+    kernel = kernels.resolve("6.1", "cloud")
+    job = guest.Job(kernel=kernel, plan=modules.Planner(kernel, {}).want([], []), smp=2,
+                    icount=True, state="keep", puts=[str(programs.build("stops"))],
+                    command="(while :; do :; done) & /root/stops 10; cat /proc/schedstat")
+    said = []
+    for _ in range(2):
+        assert guest.run(job, guest.image_of(job)) == 0
+        said.append(capfdbinary.readouterr().out)
+        assert sum(monitor.stops for monitor in monitors) == 10
+        monitors.clear()
+    assert said[0] == said[1] != b""
 
 
 def test_a_schedule_moves_the_turns_and_repeats(vm):

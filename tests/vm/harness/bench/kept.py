@@ -34,9 +34,10 @@ KEEP_BYTES = 6 << 30
 IN_USE_S = 120.0
 # More arguments of QEMU that many runs share: devices without a file of the host's behind them, and
 # whose state QEMU saves. Of edu it saves nothing: from a state it comes back without its addresses.
+# And when QEMU announces network cards, once it has loaded a state.
 # The CPU is the one that test_kept.py compares a boot and a state on.
 SHARED = re.compile(r"(-chardev null,id=\w+|-device isa-serial,[\w=,]+|"
-                    r"-cpu max,-rdrand,-rdseed| )*")
+                    r"-cpu max,-rdrand,-rdseed|-global migration\.announce-\w+=\d+| )*")
 # In virtual time the clock stands still to the instruction: 7 ns go by between two looks (init.c).
 # QEMU's main loop may move it on all the same: see one_cpu().
 STOOD_NS = 100
