@@ -225,6 +225,11 @@ def test_random_code(vm) -> None:
     run_random_code(vm, 1, 40)
 
 
+def test_random_code_on_intel(vm) -> None:
+    """There sysenter gets to the kernel from 64-bit code, too. One of these left interrupts off."""
+    run_random_code(vm, 140, 20, qemu="-cpu max,vendor=GenuineIntel")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(100_000, 200_000, 10_000))
 def test_random_code_for_long(vm, first: int) -> None:

@@ -26,7 +26,7 @@
 #define HAVE_ERROR_CODE (BIT(X86_TRAP_DF) | BIT(X86_TRAP_TS) | BIT(X86_TRAP_NP) | \
 			 BIT(X86_TRAP_SS) | BIT(X86_TRAP_GP) | BIT(X86_TRAP_PF) | \
 			 BIT(X86_TRAP_AC) | BIT(X86_TRAP_CP))
-#define SYSCALL_BYTES 2		/* of syscall, sysenter, int $0x80 */
+#define SYSCALL_BYTES 2		/* of syscall, int $0x80 */
 #define INT3_BYTES 1
 
 /* Per-CPU variables of Linux's. */
@@ -224,6 +224,17 @@ void pl_ring3_trap(struct pt_regs *regs, unsigned long error_code, unsigned int 
 	ring3->ops->end(ring3, regs, &end);
 }
 
+/*
+ * The CPU keeps neither the stack nor the flag IF, and not where it was. Linux does the same for
+ * the first two, behind our gate. A thread that went on without IF would keep interrupts off.
+ */
+static void mend_sysenter(struct pt_regs *regs)
+{
+	regs->sp = regs->bp;
+	regs->flags |= X86_EFLAGS_IF;
+	regs->ip = 0;
+}
+
 static noinline void linux_call(struct pl_ring3 *ring3, struct pt_regs *regs, unsigned int gate)
 {
 	struct pl_ring3_end end = {};
@@ -234,7 +245,10 @@ static noinline void linux_call(struct pl_ring3 *ring3, struct pt_regs *regs, un
 	 */
 	if (gate != PL_SYS_INT80)
 		regs->ax = regs->orig_ax;
-	regs->ip -= SYSCALL_BYTES;
+	if (gate == PL_SYS_SYSENTER)
+		mend_sysenter(regs);
+	else
+		regs->ip -= SYSCALL_BYTES;
 	end.nr = regs->ax;
 	ring3->ops->end(ring3, regs, &end);
 }
