@@ -137,6 +137,14 @@ EDITS: dict[str, dict[str, str]] = {
     "linux_stack_in_ring3": {
         "\t\tthis_cpu_write(*(unsigned long __percpu *)top_of_stack, value);\n": "",
     },
+    # After sysenter in RT mode the thread goes on with the flags that the CPU left; Linux's own
+    # sysenter gets to the function of another way; selectors stay as RT code left them.
+    "careless_32": {
+        "\tregs->flags |= X86_EFLAGS_IF;\n\tregs->ip = 0;\n": "\tregs->ip = 0;\n",
+        "pl_kcall_bind_jump(stub, callees[gate].at);":
+        "pl_kcall_bind_jump(stub, callees[gate == PL_SYS_SYSENTER ? PL_SYS_FAST32 : gate].at);",
+        "\tring3_restore_selectors(cpu);\n": "",
+    },
     # A table of the kernel's that RT mode's page tables let ring 3 read.
     "kernel_in_ring3": {
         "/* A CPU may be using them: entries come,":

@@ -19,6 +19,9 @@ PARTS = {"rt": "tactus/rt", "shm": "tactus/shm|mbuff|rtai_shm"}
 FOLDERS = ("tests/vm/*", "examples/*", "examples/*/tests", "examples/*/demo", "tools")
 COMPILE = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}",
            f"-I{LIBTACTUS}", f"-I{TOP / 'userland' / 'skins'}"]
+# NAME_32: 32-bit code. There is no C library for that, but the kernel's headers are for both.
+COMPILE_32 = ["-m32", "-nostdlib", "-ffreestanding", "-fno-pie", "-no-pie", "-fno-stack-protector",
+              "-isystem/usr/include/x86_64-linux-gnu"]
 
 
 def source(name: str) -> Path:
@@ -49,6 +52,7 @@ def build(name: str) -> Path:
     # Several runs and threads may want it at once: each makes its own, the last in place wins.
     fresh = BUILD / f".{name}.{os.getpid()}.{threading.get_ident()}"
     sources = [str(path) for path in inputs if path.suffix == ".c"]
-    subprocess.run([*COMPILE, "-o", str(fresh), *sources], check=True)
+    words = COMPILE_32 if name.endswith("_32") else []
+    subprocess.run([*COMPILE, *words, "-o", str(fresh), *sources], check=True)
     fresh.replace(program)
     return program

@@ -5,9 +5,11 @@ Intel's CPUs have it in 64-bit code, too; they have no `syscall` in 32-bit code.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from harness import programs
+from harness import mutant, programs
 from harness.vmrun import Vm
 
 INTEL = "-cpu max,vendor=GenuineIntel"
@@ -23,10 +25,11 @@ AMD = EVERYWHERE | {
 ON_INTEL = EVERYWHERE | {"sysenter64": LOST}
 
 
-def run(vm: Vm, hows: list[str], qemu: str, **options) -> dict[str, tuple[str, ...]]:
+def run(vm: Vm, hows: list[str], qemu: str, core: str = "tactus_core tactus",
+        **options) -> dict[str, tuple[str, ...]]:
     done = vm(f"for how in {' '.join(hows)}; do\n"
               "./user_compat $how linux; ./user_compat $how rt; done",
-              modules="tactus tactus_user", put=[programs.build("user_compat")], icount=True,
+              modules=f"{core} tactus_user", put=[programs.build("user_compat")], icount=True,
               qemu=qemu, **options)
     said = done.stdout.splitlines()
     return {how: tuple(said[2 * i:2 * i + 2]) for i, how in enumerate(hows)}
@@ -44,3 +47,48 @@ def test_each_way_demotes(vm: Vm, want: dict[str, tuple[str, str]], qemu: str) -
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else value)
 def test_on_other_kernels(vm: Vm, kernel: tuple[str, str], append: str) -> None:
     assert run(vm, list(ON_INTEL), INTEL, kernel=kernel, append=append) == ON_INTEL
+
+
+SCRIPT = """
+both() { echo $1: $(./user_32 $2), $(./user_32 $2 int80); }
+both before 20
+for name in tactus rtfifo tactus_user; do modprobe $name; done
+both loaded 20
+./user_32 device
+./user_compat selectors > jobs & sleep 0.1
+both beside 4000; cut -f 4 /sys/kernel/tactus/users | tail -n +2
+wait $!; cat jobs
+rmmod tactus_user rtfifo tactus; cat /sys/kernel/tactus/state 2> /dev/null
+both after 20
+"""
+
+
+def run_32(vm: Vm, qemu: str, core: str = "tactus_core tactus", **options) -> list[str]:
+    """What a 32-bit process says before tactus is loaded, then, beside RT mode, and afterwards."""
+    done = vm(SCRIPT, with_modules=f"{core} rtfifo tactus_user", icount=True,
+              qemu=qemu,
+              put=[programs.build("user_32"), programs.build("user_compat")], **options)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("instruction", "qemu"), [("syscall", ""), ("sysenter", INTEL)])
+def test_a_32_bit_process(vm: Vm, instruction: str, qemu: str) -> None:
+    """Linux makes its calls, whatever RT code is beside it, and RT mode refuses it."""
+    right = f"{instruction}, right, {instruction}, right"
+    assert run_32(vm, qemu) == [
+        f"before: {right}", f"loaded: {right}", "error 95: only 64-bit code can run in RT mode",
+        f"beside: {right}", "rt", "bad 0, promotions 1", f"after: {right}"]
+
+
+@pytest.mark.slow
+def test_careless(vm: Vm, tmp_path: Path) -> None:
+    """The control. In RT mode the registers are as the CPU leaves them; Linux's sysenter goes
+    astray; a 32-bit process has the selectors of RT code."""
+    core = mutant.build(tmp_path, "careless_32")
+    said = run(vm, list(ON_INTEL), INTEL, core=core)
+    assert said.pop("int80") == MADE
+    assert {in_rt for _, in_rt in said.values()} == {
+        LOST[1].replace(",", ", interrupts off in ring 3,", 1)}
+    said32 = run_32(vm, INTEL, core=core)
+    assert said32[1] == "loaded: sysenter, sysenter, right"
+    assert said32[3].startswith("beside: sysenter, sysenter") and "right" not in said32[3]
