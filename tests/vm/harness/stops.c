@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stops the machine so many times, by QEMU's pvpanic device: the bench has it go on.
+ * Stops the machine N times, by QEMU's pvpanic device: the bench has it go on.
  *
  *	stops N
  */
