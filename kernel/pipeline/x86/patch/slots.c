@@ -20,14 +20,17 @@
 #include "pipeline/x86/patch/symbols.h"
 
 #define SLOT_BYTES 6
+#define OP_PUSHF 0x9c
+#define OP_CLI	 0xfa
+#define OP_STI	 0xfb
 
 static const struct {
 	u8 bytes[SLOT_BYTES];
 	const char *target;
 } signature[] = {
-	[PL_SLOT_CLI]	  = { { 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_cli },
-	[PL_SLOT_STI]	  = { { 0xfb, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_sti },
-	[PL_SLOT_SAVE_FL] = { { 0x9c, 0x58, 0x0f, 0x1f, 0x40, 0x00 }, pl_save_fl },
+	[PL_SLOT_CLI]	  = { { OP_CLI, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_cli },
+	[PL_SLOT_STI]	  = { { OP_STI, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_sti },
+	[PL_SLOT_SAVE_FL] = { { OP_PUSHF, 0x58, 0x0f, 0x1f, 0x40, 0x00 }, pl_save_fl },
 };
 
 const char *const pl_slot_name[PL_SLOT_KINDS] = {
@@ -228,6 +231,45 @@ static int is_boundary(struct cursor *cursor, unsigned long addr)
 	return cursor->at == addr;
 }
 
+#define EACH_BYTE (~0ULL / 0xff)
+
+/* The lowest bit set is that of the first such byte, if there is one. */
+static __always_inline u64 bytes_that_are(u64 word, u8 byte)
+{
+	word ^= EACH_BYTE * byte;
+	return (word - EACH_BYTE) & ~word & (EACH_BYTE << 7);
+}
+
+static __always_inline u64 calls(u64 word)
+{
+	return bytes_that_are(word, PL_OP_CALL);
+}
+
+/* The first bytes of the signatures; two of them differ in a byte's lowest bit only. */
+static __always_inline u64 signatures(u64 word)
+{
+	BUILD_BUG_ON((OP_CLI ^ OP_STI) != 1);
+	return bytes_that_are(word & ~EACH_BYTE, OP_CLI & ~1) |
+	       bytes_that_are(word, OP_PUSHF);
+}
+
+/*
+ * The next byte from @byte on that @first finds, or one of the last seven before @end: most words
+ * have none, and the text has millions of bytes. Context: Linux process; may sleep.
+ */
+static __always_inline const u8 *find(const u8 *byte, const u8 *end, u64 (*first)(u64 word))
+{
+	for (; byte + sizeof(u64) <= end; byte += sizeof(u64)) {
+		u64 word, found;
+
+		memcpy(&word, byte, sizeof(word));
+		found = first(word);
+		if (found)
+			return byte + __ffs64(found) / BITS_PER_BYTE;
+	}
+	return byte;
+}
+
 static int signature_at(const u8 *byte)
 {
 	for (unsigned int kind = 0; kind < ARRAY_SIZE(signature); kind++)
@@ -238,21 +280,17 @@ static int signature_at(const u8 *byte)
 
 int pl_text_scan(struct pl_text *text)
 {
-	const u8 *last = (const u8 *)text->base + text->bytes - SLOT_BYTES;
+	const u8 *byte = (const u8 *)text->base, *end = byte + text->bytes;
 	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
 	int err = 0;
 
 	if (!cursor)
 		return -ENOMEM;
-	for (const u8 *byte = (const u8 *)text->base; byte <= last; byte++) {
+	while ((byte = find(byte, end, signatures)) <= end - SLOT_BYTES) {
 		unsigned long addr = (unsigned long)byte;
-		int kind;
+		int kind = signature_at(byte++);
 
-		if (!(addr & 0xfffff))
-			cond_resched();
-		if (*byte != 0xfa && *byte != 0xfb && *byte != 0x9c)
-			continue;
-		kind = signature_at(byte);
+		cond_resched();
 		if (kind < 0)
 			continue;
 		err = is_boundary(cursor, addr);
@@ -298,17 +336,18 @@ int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long by
 int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_slot_kind kind,
 			  const void *stub)
 {
-	unsigned long last = text->base + text->bytes - PL_CALL_BYTES;
+	const u8 *byte = (const u8 *)text->base, *end = byte + text->bytes;
 	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
 	int found = 0, err = 0;
 
 	if (!cursor)
 		return -ENOMEM;
-	for (unsigned long at = text->base; at <= last; at++) {
-		if (!(at & 0xfffff))
-			cond_resched();
-		if (*(const u8 *)at != PL_OP_CALL ||
-		    pl_call_target((const u8 *)at) != callee)
+	while ((byte = find(byte, end, calls)) <= end - PL_CALL_BYTES) {
+		const u8 *call = byte++;
+		unsigned long at = (unsigned long)call;
+
+		cond_resched();
+		if (*call != PL_OP_CALL || pl_call_target(call) != callee)
 			continue;
 		err = is_boundary(cursor, at);
 		if (err > 0)
