@@ -190,6 +190,8 @@ EDITS: dict[str, dict[str, str]] = {
         "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn NULL;\n\tentry = *find(":
         "\tif (addr >= TASK_SIZE_MAX)\n\t\treturn (void *)addr;\n\tentry = *find(",
     },
+    # A process may pin a page more than RLIMIT_MEMLOCK says.
+    "a_page_more": {"<= limit || capable(CAP_IPC_LOCK)": "<= limit + 1 || capable(CAP_IPC_LOCK)"},
     # RT calls take a page of 2 MiB for its first 4 KiB; pages that only begin as one are one.
     "huge_offset": {"(addr & (BIT(shift_of(level)) - 1))": "offset_in_page(addr)"},
     "huge_at_once": {"\tfor (long i = 1; i < count; i++)\n\t\tif (page_to_pfn(pages[i])":

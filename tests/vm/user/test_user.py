@@ -261,6 +261,7 @@ def test_a_mutant_is_seen(vm, tmp_path: Path, name: str) -> None:
     ("calls_reach_kernel", ["fifo"]),
     ("pins_not_awaited", ["pinned_twice"]),
     ("shadow_stays", ["dontneed", "mapped_over"]), ("late_recall", ["thrown_away"]),
+    ("a_page_more", ["service_limits"]),
     ("view_stays", ["fifo_pages"]), ("view_written", ["fifo_pages"]),
     ("huge_offset", ["huge_pages"]), ("huge_at_once", ["huge_pages"])])
 def test_a_mutant_of_the_tables_is_seen(vm, tmp_path: Path, name: str, seen: list[str]) -> None:

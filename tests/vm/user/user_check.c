@@ -1724,6 +1724,131 @@ static void case_one_device(void)
 	CHECK(!status_of(has_one));
 }
 
+/* ---- as systemd sets a service's limits: LimitMEMLOCK=, as root; then the groups and User= ---- */
+
+static struct rlimit memlock;
+static bool by_group;	/* Group=tactus, not SupplementaryGroups=tactus */
+static int own_pages[2];
+
+static void become_a_service(void)
+{
+	const gid_t group = GROUP, own = by_group ? GROUP : 65534;
+
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &memlock));
+	CHECK(!setgroups(!by_group, &group) && !setresgid(own, own, own));
+	CHECK(!setresuid(65534, 65534, 65534));
+}
+
+static struct rlimit limit_of(unsigned long long soft, unsigned long long hard)
+{
+	return (struct rlimit) { soft * 4096, hard * 4096 };
+}
+
+static void served(void)
+{
+	char pinned[40];
+
+	enter(&usual);
+	rt_leave();
+	snprintf(pinned, sizeof(pinned), "VmPin:\t%8llu kB", stat_now().pages * 4);
+	CHECK(lines_of("/proc/self/status", pinned) == 1);
+}
+
+static void tell_pages(void)
+{
+	int pages;
+
+	become_a_service();
+	served();
+	pages = stat_now().pages;
+	_exit(write(own_pages[1], &pages, sizeof(pages)) != sizeof(pages));
+}
+
+static void within_the_limit(void)
+{
+	become_a_service();
+	served();
+	_exit(0);
+}
+
+static void a_page_short(void)
+{
+	become_a_service();
+	refused_for_good(&usual, -EAGAIN, "more memory than RLIMIT_MEMLOCK");
+	_exit(0);
+}
+
+/* The soft one counts, and a program may raise it. */
+static void until_it_is_raised(void)
+{
+	become_a_service();
+	refused_for_good(&usual, -EAGAIN, "more memory than RLIMIT_MEMLOCK");
+	memlock.rlim_cur = memlock.rlim_max;
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &memlock));
+	served();
+	_exit(0);
+}
+
+static int addresses(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	int pages = 0;
+
+	CHECK(file && fscanf(file, "%d", &pages) == 1);
+	fclose(file);
+	return pages;
+}
+
+/* What is locked is not counted with what is pinned. */
+static void locked_too(void)
+{
+	become_a_service();
+	CHECK(!mlockall(MCL_CURRENT | MCL_FUTURE));
+	served();
+	_exit(0);
+}
+
+static void not_locked(void)
+{
+	become_a_service();
+	CHECK(mlockall(MCL_CURRENT | MCL_FUTURE) && errno == ENOMEM);
+	_exit(0);
+}
+
+/* Children have the same areas of memory, so that they need the same number of pages. */
+static void case_service_limits(void)
+{
+	int all, pages = 0, status[8];
+
+	/* Theirs has the heap that reading a file takes, too. */
+	CHECK(!pipe(own_pages) && lines_of("/proc/self/status", "VmPin") == 1);
+	all = addresses();
+	CHECK(!chown("/dev/rt", 0, GROUP) && !chmod("/dev/rt", 0660));
+	memlock = limit_of(1 << 20, 1 << 20);
+	status[0] = status_of(tell_pages);
+	if (!status[0] && read(own_pages[0], &pages, sizeof(pages)) != sizeof(pages))
+		pages = 0;
+	memlock = limit_of(pages, pages);
+	status[1] = status_of(within_the_limit);
+	memlock = limit_of(pages - 1, pages - 1);
+	status[2] = status_of(a_page_short);
+	memlock = limit_of(pages - 1, pages);
+	status[3] = status_of(until_it_is_raised);
+	by_group = true;
+	memlock = limit_of(pages, pages);
+	status[4] = status_of(within_the_limit);
+	memlock = limit_of(pages - 1, pages - 1);
+	status[5] = status_of(a_page_short);
+	memlock = limit_of(all, all);
+	status[6] = status_of(locked_too);
+	memlock = limit_of(all - 1, all - 1);
+	status[7] = status_of(not_locked);
+	CHECK(!chown("/dev/rt", 0, 0) && !chmod("/dev/rt", 0600));
+	CHECK(pages > 10);
+	for (int i = 0; i < 8; i++)
+		CHECK(WIFEXITED(status[i]) && !WEXITSTATUS(status[i]));
+}
+
 static void case_who_may(void)
 {
 	static const char ceiling[] = "/sys/module/tactus_user/parameters/user_budget";
@@ -1761,7 +1886,7 @@ static void case_who_may(void)
 	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
 	do(shared_memory) do(objects_refused)					\
 	do(refused_afterwards) do(not_admitted) do(refusals) do(user_budget)	\
-	do(one_device) do(who_may)
+	do(one_device) do(who_may) do(service_limits)
 
 #define ENTRY(name) { #name, case_##name },
 static const struct {
