@@ -17,7 +17,7 @@
 /* Where is the caller? Only a task's own code, not an interrupt on top of it, is the task. */
 static bool is_self(const RT_TASK *task)
 {
-	return pl_oob() && !pl_in_irq() && task && this_cpu_read(rt_cpus.rq.curr) == task;
+	return pl_oob() && !pl_in_irq() && task && rt_cpu_here()->rq.curr == task;
 }
 
 /*
@@ -343,7 +343,7 @@ static __always_inline int wait(void)
 	return error;
 }
 
-rt_hot int rt_task_wait(void)
+rt_path int rt_task_wait(void)
 {
 	unsigned long flags;
 	int error;

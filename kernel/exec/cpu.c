@@ -30,8 +30,10 @@ static unsigned int watchdog_ms = 100;
 module_param(watchdog_ms, uint, 0444);
 MODULE_PARM_DESC(watchdog_ms, "stop an RT task that keeps Linux from a CPU so long (default 100; 0: never)");
 
-DEFINE_PER_CPU_ALIGNED(struct rt_cpu, rt_cpus);
 DEFINE_MUTEX(rt_exec_mutex);	/* see cpu.h */
+
+/* See pl_rtstack_make(). */
+static_assert(sizeof(struct rt_cpu) < PAGE_SIZE);
 
 static struct timerq_gravity gravity;	/* under rt_exec_mutex */
 
@@ -74,9 +76,12 @@ static int init_cpu(int i)
 	ready = kvcalloc(CORE_READY_SLOTS, sizeof(*ready), GFP_KERNEL);
 	timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
 	core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
+	if (ready && timers)
+		core_begin_small(&cpu->rq, cpu->few_ready, cpu->few_timers);
 	cpu->rq.timers.gravity = gravity;
 	cpu->rq.watch_ns = watchdog_ms * WATCH_NS_PER_MS;
 	rt_sched_supervise(&cpu->rq);
+	cpu->fp_trap = rt_fp_trap;
 	/* vzalloc() aligns to pages. */
 	cpu->fp_linux = vzalloc(rt_fp_bytes);
 	if (!ready || !timers || !cpu->fp_linux || rt_trace_cpu_comes(cpu))
@@ -88,13 +93,13 @@ static int init_cpu(int i)
 static void free_cpu(struct rt_cpu *cpu)
 {
 	cpu->present = false;
-	kvfree(cpu->rq.ready.slot);
-	kvfree(cpu->rq.timers.heap.slot);
+	kvfree(cpu->rq.many_ready);
+	kvfree(cpu->rq.many_timers);
 	vfree(cpu->fp_linux);
 	cpu->fp_linux = NULL;
 	rt_trace_cpu_leaves(cpu);
-	cpu->rq.ready.slot = NULL;
-	cpu->rq.timers.heap.slot = NULL;
+	cpu->rq.many_ready = NULL;
+	cpu->rq.many_timers = NULL;
 }
 
 static int exec_cpu_comes(int i)
@@ -149,6 +154,7 @@ static void free_cpus(void)
 
 	for_each_possible_cpu(i)
 		free_cpu(rt_cpu_of(i));
+	pl_rtstack_free();
 }
 
 int rt_exec_init(void)
@@ -156,11 +162,11 @@ int rt_exec_init(void)
 	int i, err = 0;
 
 	err = rt_admission_init();
+	if (!err)
+		err = pl_rtstack_make(sizeof(struct rt_cpu));
 	if (err)
 		return err;
 	rt_fp_measure();
-	for_each_possible_cpu(i)
-		rt_cpu_of(i)->self = rt_cpu_of(i);
 	cpus_read_lock();
 	for_each_online_cpu(i)
 		err = err ?: init_cpu(i);

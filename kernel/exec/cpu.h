@@ -21,43 +21,46 @@
 /*
  * struct rt_cpu - one CPU
  * @lock: of all of it
- * @self: itself
- * @rq: tasks and timers
- * @inband: where Linux left off, while a task runs
  * @prev: while @chosen, whoever still runs
  * @chosen: rq.curr is who is to run, and rt_exec_resched() will switch to it
  * @firing: the users' timer whose function runs now
  * @expiring: the timer's pass is not over; it will arm the timer
  * @present: has tasks and timers
  * @fp_away, @fp_owner, @fp_linux, @fp_barred: floating point; see fp.c
+ * @fp_trap: rt_fp_trap
+ * @inband: where Linux left off, while a task runs
+ * @rq: tasks and timers
+ * @few_ready, @few_timers: the slots of its queues, while few are enough
+ *
+ * What a release needs comes first, and all of it lies in the page of the stack that the release is
+ * seen to on: see pl_rtstack_make().
  */
 struct rt_cpu {
 	struct hardlock lock;
-	struct rt_cpu *self;
 	RT_TASK *prev;
 	bool expiring, chosen;
 	bool present;
-	bool fp_away, fp_barred;
+	bool fp_away, fp_barred, fp_trap;
 	RT_TASK *fp_owner;
-	struct rt_rq rq;
 	struct rt_frame inband;
+	struct rt_rq rq;
 	struct rt_timer *firing;
 	void *fp_linux;
+	struct heap_slot few_timers[CORE_FEW_TIMER_SLOTS] ____cacheline_aligned;
+	struct heap_slot few_ready[CORE_FEW_READY_SLOTS];
 } ____cacheline_aligned;
-
-DECLARE_PER_CPU_ALIGNED(struct rt_cpu, rt_cpus);
 
 /* This CPU's: one load, of a line that is wanted anyway. Context: rt_exec_init() was called. */
 static __always_inline struct rt_cpu *rt_cpu_here(void)
 {
-	return this_cpu_read(rt_cpus.self);
+	return this_cpu_read(pl_cpu.client);
 }
 
 extern struct mutex rt_exec_mutex;
 
 static inline struct rt_cpu *rt_cpu_of(int cpu)
 {
-	return per_cpu_ptr(&rt_cpus, cpu);
+	return per_cpu(pl_cpu, cpu).client;
 }
 
 /* Interrupts off, @cpu locked; returns what rt_cpu_unlock() wants. */

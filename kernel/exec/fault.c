@@ -16,8 +16,6 @@
 #include "exec/fault.h"
 #include "exec/life.h"
 
-DEFINE_PER_CPU(int, rt_locks_held);
-
 /* A fault as Linux is to print it: claimed out-of-band, freed when printed. */
 #define RECORDS 8
 enum record_state { RECORD_FREE, RECORD_CLAIMED, RECORD_FULL };
@@ -126,18 +124,18 @@ static void record(const struct pl_fault *fault, const RT_TASK *task, void *time
 /* Where a task that caused a fault goes on, if one can say so. */
 static void __noreturn end_task(void)
 {
-	rt_task_end(this_cpu_read(rt_cpus.rq.curr));
+	rt_task_end(rt_cpu_here()->rq.curr);
 	for (;;)
 		cpu_relax();
 }
 
 bool rt_exec_fault(struct pl_fault *fault)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct rt_cpu *cpu = rt_cpu_here();
 	RT_TASK *task = cpu->rq.curr;
 
 	/* With a lock held it was the executive, or a policy: beyond help. */
-	if (__this_cpu_read(rt_locks_held))
+	if (__this_cpu_read(pl_cpu.locks))
 		return false;
 	if (pl_in_irq()) {
 		record(fault, NULL, cpu->firing ? cpu->firing->fn : NULL);

@@ -99,7 +99,7 @@ void rt_use_fp(int flag)
 	if (rt_context() != RT_CONTEXT_TASK)
 		return;
 	flags = pl_hard_save();
-	cpu = this_cpu_ptr(&rt_cpus);
+	cpu = rt_cpu_here();
 	task = cpu->rq.curr;
 	hardlock(&cpu->lock);
 	if (task->state != CORE_DEAD && task->uses_fp != !!flag) {

@@ -43,7 +43,7 @@ static __always_inline void rt_fp_bar(struct rt_cpu *cpu, bool on)
 static __always_inline void rt_fp_switch(struct rt_cpu *cpu, RT_TASK *next)
 {
 	if (next && !next->uses_fp) {
-		rt_fp_bar(cpu, rt_fp_trap);
+		rt_fp_bar(cpu, cpu->fp_trap);
 		return;
 	}
 	rt_fp_bar(cpu, false);

@@ -15,20 +15,18 @@
 #include <linux/atomic.h>
 #include <linux/percpu.h>
 #include <asm/processor.h>
+#include "pipeline/pipeline.h"
 
 struct hardlock {
 	atomic_t next;
 	int owner;
 };
 
-/* How many this CPU holds, or waits for. */
-DECLARE_PER_CPU(int, rt_locks_held);
-
 static __always_inline void hardlock(struct hardlock *lock)
 {
 	int ticket;
 
-	__this_cpu_inc(rt_locks_held);
+	__this_cpu_inc(pl_cpu.locks);
 	ticket = atomic_fetch_inc(&lock->next);
 	/* Pairs with the release in hardunlock(): what that owner wrote is seen. */
 	while (smp_load_acquire(&lock->owner) != ticket)
@@ -39,14 +37,14 @@ static __always_inline void hardunlock(struct hardlock *lock)
 {
 	/* Pairs with the acquire in hardlock(). The holder alone writes it. */
 	smp_store_release(&lock->owner, READ_ONCE(lock->owner) + 1);
-	__this_cpu_dec(rt_locks_held);
+	__this_cpu_dec(pl_cpu.locks);
 }
 
 /* For assertions: somebody holds it, and this CPU holds some lock. Context: interrupts off. */
 static inline bool hardlock_held(const struct hardlock *lock)
 {
 	return atomic_read(&lock->next) != READ_ONCE(lock->owner) &&
-	       __this_cpu_read(rt_locks_held);
+	       __this_cpu_read(pl_cpu.locks);
 }
 
 /* Two different locks at once, in an order that all agree on. */

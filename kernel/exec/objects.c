@@ -51,7 +51,7 @@ static void make_object(unsigned long long *magic, u64 kind)
 static void changed(struct rt_cpu *cpu)
 {
 	rt_assert(pl_hard_disabled() && hardlock_held(&cpu->lock));
-	if (cpu == this_cpu_ptr(&rt_cpus)) {
+	if (cpu == rt_cpu_here()) {
 		rt_exec_arm(cpu);
 	} else if (cpu->rq.need_resched && !cpu->rq.poked) {
 		cpu->rq.poked = true;
@@ -98,7 +98,7 @@ void sync_settle(RT_TASK *task)
 	hardlock(&cpu->lock);
 	core_budget_settle(&cpu->rq, task, pl_clock());
 	/* The end of a throttling is for its own CPU to arm. */
-	if (cpu != this_cpu_ptr(&rt_cpus) && timerq_early(&cpu->rq.timers))
+	if (cpu != rt_cpu_here() && timerq_early(&cpu->rq.timers))
 		rt_exec_poke(cpu->rq.cpu);
 	else
 		changed(cpu);
@@ -168,7 +168,7 @@ static RT_TASK *begin(unsigned long *flags)
 
 	*flags = pl_hard_save();
 	hardlock(&sync_lock);
-	task = this_cpu_ptr(&rt_cpus)->rq.curr;
+	task = rt_cpu_here()->rq.curr;
 	/* Another CPU may be suspending it meanwhile; killing it takes this lock. */
 	if (unlikely(READ_ONCE(task->state) == CORE_DEAD)) {
 		hardunlock(&sync_lock);
@@ -180,7 +180,7 @@ static RT_TASK *begin(unsigned long *flags)
 /* Do what the object said: wait, or go on. Gives the lock back. */
 static int end(RT_TASK *task, int result, RTIME until, unsigned long flags)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct rt_cpu *cpu = rt_cpu_here();
 
 	rt_assert(pl_hard_disabled() && hardlock_held(&sync_lock));
 	if (result == SYNC_WAIT && until <= (RTIME)pl_clock()) {

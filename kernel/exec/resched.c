@@ -70,7 +70,7 @@ static noinline void lock_and_switch(struct rt_cpu *cpu)
 	rt_exec_switch(cpu);
 }
 
-rt_hot void rt_exec_resched(void)
+rt_path void rt_exec_resched(void)
 {
 	struct rt_cpu *cpu = rt_cpu_here();
 

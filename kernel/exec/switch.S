@@ -11,7 +11,9 @@
 #define FRAME_CANARY 8
 #define FRAME_ON_CPU 16
 
-	.section .text.hot, "ax"	/* beside rt_hot functions */
+	/* Beside rt_path functions, whose page begins here: this file is linked first. */
+	.section .text.hot.path, "ax"
+	.balign 4096
 
 /*
  * void rt_switch(struct rt_frame *from, struct rt_frame *to)

@@ -96,7 +96,7 @@ static noinline u64 not_before_gap(struct rt_cpu *cpu, u64 first)
  * meanwhile comes later, so this ends. Then the device is set, and whoever is to run now is chosen
  * under the same lock and by the same reading of the clock; the switch is rt_exec_resched()'s.
  */
-rt_hot void rt_exec_timer(u64 now)
+rt_path void rt_exec_timer(u64 now)
 {
 	struct rt_cpu *cpu = rt_cpu_here();
 	struct timerq *queue = &cpu->rq.timers;

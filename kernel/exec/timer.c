@@ -34,7 +34,7 @@ static struct rt_cpu *lock_owner(const struct rt_timer *timer)
  */
 static struct rt_cpu *adopt(struct rt_timer *timer, int *err)
 {
-	struct rt_cpu *here = this_cpu_ptr(&rt_cpus), *owner = lock_owner(timer);
+	struct rt_cpu *here = rt_cpu_here(), *owner = lock_owner(timer);
 	bool queued;
 
 	while (owner != here) {
@@ -48,7 +48,8 @@ static struct rt_cpu *adopt(struct rt_timer *timer, int *err)
 	}
 	queued = heap_queued(&timer->node);
 	*err = !here->present ? -ENODEV : 0;
-	if (!*err && owner != here && queued && here->rq.timers.users >= RT_MAX_TIMERS)
+	if (!*err && owner != here && queued &&
+	    here->rq.timers.users >= here->rq.timers.max_users && !core_grow(&here->rq))
 		*err = -ENOSPC;
 	if (!*err && owner != here) {
 		RTIME expires = timer->expires;
@@ -86,6 +87,8 @@ int rt_timer_start(struct rt_timer *timer, RTIME expires)
 		if (heap_queued(&timer->node))
 			timerq_remove(queue, timer);
 		error = timerq_add(queue, timer, expires, pl_clock());
+		if (unlikely(error) && core_grow(&cpu->rq))
+			error = timerq_add(queue, timer, expires, pl_clock());
 		rt_exec_arm(cpu);
 		bounded = READ_ONCE(rt_idle_bounded);
 		hardunlock(&cpu->lock);
@@ -121,7 +124,7 @@ int rt_timer_cancel(struct rt_timer *timer)
 		cpu = lock_owner(timer);
 		if (heap_queued(&timer->node)) {
 			timerq_remove(&cpu->rq.timers, timer);
-			if (cpu == this_cpu_ptr(&rt_cpus))
+			if (cpu == rt_cpu_here())
 				rt_exec_arm(cpu);
 			found = 1;
 		}

@@ -47,7 +47,7 @@ static struct kobject *folder;
 /* A line's RT handler, by pl_trace_lines(). Context: RT interrupt. */
 static void note_line(unsigned int irq, bool over)
 {
-	struct rt_cpu *cpu = this_cpu_ptr(&rt_cpus);
+	struct rt_cpu *cpu = rt_cpu_here();
 	const RT_TASK *curr = cpu->rq.curr;
 
 	hardlock(&cpu->lock);

@@ -177,6 +177,20 @@ bool pl_guarded(void *fn, void *arg);
  */
 void pl_poll(void);
 
+/**
+ * pl_rtstack_make - give every CPU that there can be a stack, and above it its pl_cpu.client
+ * @bytes: zeroed, of the latter; less than a page
+ *
+ * So what RT interrupts need of both is in one page.
+ *
+ * Context: Linux process; may sleep; the pipeline is off.
+ * Return: 0 or -ENOMEM.
+ */
+int pl_rtstack_make(size_t bytes);
+
+/** pl_rtstack_free - the reverse. Context: as above. */
+void pl_rtstack_free(void);
+
 /** pl_active - is it switched on? RT code runs only then. Context: any. */
 bool pl_active(void);
 

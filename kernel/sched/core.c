@@ -11,6 +11,25 @@ void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
 	timerq_init(&rq->timers, timer_slots, CORE_TIMER_SLOTS, RT_MAX_TIMERS);
 	rq->budget_timer.kind = TIMERQ_BUDGET;
 	rq->watch_timer.kind = TIMERQ_WATCH;
+	rq->many_ready = ready_slots;
+	rq->many_timers = timer_slots;
+}
+
+void core_begin_small(struct rt_rq *rq, struct heap_slot *ready, struct heap_slot *timers)
+{
+	heap_init(&rq->ready, ready, CORE_FEW_READY_SLOTS);
+	timerq_init(&rq->timers, timers, CORE_FEW_TIMER_SLOTS, CORE_FEW);
+}
+
+bool core_grow(struct rt_rq *rq)
+{
+	core_assert_locked(rq);
+	if (rq->ready.slot == rq->many_ready)
+		return false;
+	heap_use(&rq->ready, rq->many_ready, CORE_READY_SLOTS);
+	heap_use(&rq->timers.heap, rq->many_timers, CORE_TIMER_SLOTS);
+	rq->timers.max_users = RT_MAX_TIMERS;
+	return true;
 }
 
 void core_requeue(struct rt_rq *rq, RT_TASK *task)
@@ -126,7 +145,7 @@ static __always_inline bool release_first(struct rt_rq *rq, RT_TASK *task)
 	return true;
 }
 
-rt_hot struct rt_timer *core_release_due(struct rt_rq *rq, RTIME now)
+rt_path struct rt_timer *core_release_due(struct rt_rq *rq, RTIME now)
 {
 	struct rt_timer *timer;
 
@@ -472,6 +491,8 @@ int core_add(struct rt_rq *rq, RT_TASK *task)
 	core_assert_locked(rq);
 	if (rq->count == RT_MAX_TASKS)
 		return -ENOSPC;
+	if (rq->count == CORE_FEW)
+		core_grow(rq);
 	rq->count++;
 	task->id = rq->ids++;
 	task->cpu = rq->cpu;

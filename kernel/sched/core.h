@@ -84,8 +84,9 @@ enum core_policy_op {
  * @ejected: the policy that was thrown out, until somebody took note
  * @eject_reason, @dump: why, and what the policy said of itself
  * @dump_ticks: how long it took to say that
- * @ready: the ready queue that policies may use
  * @timers: releases and users' timers
+ * @ready: the ready queue that policies may use
+ * @many_ready, @many_timers: slots for as many as there may be
  * @tasks: all tasks of the CPU, linked by next
  * @count: how many
  * @ids: how many there have been
@@ -106,6 +107,7 @@ struct rt_rq {
 	struct rt_timer watch_timer, budget_timer;
 	struct events events;
 
+	struct heap_slot *many_ready, *many_timers;
 	const struct rt_sched_ops *policy;
 	const char *eject_reason;
 	char dump[CORE_DUMP_BYTES];
@@ -138,6 +140,26 @@ void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
 /* Slots that core_init() wants: */
 #define CORE_READY_SLOTS RT_MAX_TASKS
 #define CORE_TIMER_SLOTS (RT_MAX_TASKS + RT_MAX_TIMERS + 2)
+
+/*
+ * core_begin_small - use these slots while they are enough
+ * @ready: CORE_FEW_READY_SLOTS
+ * @timers: CORE_FEW_TIMER_SLOTS
+ *
+ * After core_init(), whose slots have the rest.
+ */
+void core_begin_small(struct rt_rq *rq, struct heap_slot *ready, struct heap_slot *timers);
+
+#define CORE_FEW 8
+#define CORE_FEW_READY_SLOTS CORE_FEW
+#define CORE_FEW_TIMER_SLOTS (CORE_FEW + CORE_FEW + 2)
+
+/*
+ * core_grow - leave the few slots for good; that is to copy them
+ *
+ * Return: whether there were few.
+ */
+bool core_grow(struct rt_rq *rq);
 
 /** core_add - a new, dormant task of this CPU; 0 or -ENOSPC */
 int core_add(struct rt_rq *rq, RT_TASK *task);

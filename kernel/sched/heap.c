@@ -7,6 +7,13 @@ void heap_init(struct heap *heap, struct heap_slot *slots, unsigned int capacity
 	*heap = (struct heap) { .slot = slots, .capacity = capacity };
 }
 
+void heap_use(struct heap *heap, struct heap_slot *slots, unsigned int capacity)
+{
+	memcpy(slots, heap->slot, heap->count * sizeof(*slots));
+	heap->slot = slots;
+	heap->capacity = capacity;
+}
+
 static __always_inline bool before(const struct heap_slot *a, const struct heap_slot *b)
 {
 	return a->key < b->key || (a->key == b->key && a->seq < b->seq);

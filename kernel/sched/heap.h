@@ -28,6 +28,9 @@ struct heap {
 
 void heap_init(struct heap *heap, struct heap_slot *slots, unsigned int capacity);
 
+/** heap_use - go on in other slots, no fewer than are used; O(n) */
+void heap_use(struct heap *heap, struct heap_slot *slots, unsigned int capacity);
+
 /** heap_raise - the node in slot @i may have to leave before its parents. Private. */
 void heap_raise(struct heap *heap, unsigned int i);
 

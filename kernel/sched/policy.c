@@ -476,7 +476,7 @@ static noinline RT_TASK *pick_by_policy(struct rt_rq *rq, RTIME now)
 }
 
 /* What is rare goes on in a call that comes last: so this saves no registers. */
-rt_hot RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
+rt_path RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *task, *prev = rq->curr;
 

@@ -1196,6 +1196,48 @@ static void sched_case_kill(void)
 	CHECK(!sim_rq.tasks);
 }
 
+/* Few slots at first: whoever no longer fits moves all to the others, which keep order and places. */
+static void sched_case_few_slots(void)
+{
+	static struct heap_slot ready[CORE_FEW_READY_SLOTS], timers[CORE_FEW_TIMER_SLOTS];
+	static RT_TASK tasks[CORE_FEW + 2];
+	static struct rt_timer users[CORE_FEW + 1];
+
+	sim_reset(&core_fixed_priority);
+	core_begin_small(&sim_rq, ready, timers);
+	memset(tasks, 0, sizeof(tasks));
+	memset(users, 0, sizeof(users));
+	for (int i = 0; i < CORE_FEW; i++) {
+		tasks[i].priority = CORE_FEW + 2 - i;
+		CHECK_EQ(core_add(&sim_rq, &tasks[i]), 0);
+		core_wakeup(&sim_rq, &tasks[i], 0);
+		CHECK_EQ(timerq_add(&sim_rq.timers, &users[i], 1000 - i, 0), 0);
+	}
+	CHECK(sim_rq.ready.slot == ready && sim_rq.timers.heap.slot == timers);
+	/* The tasks' own timers still fit in. */
+	CHECK(sim_rq.timers.heap.capacity >= sim_rq.timers.heap.count + CORE_FEW + 2);
+	CHECK_EQ(timerq_add(&sim_rq.timers, &users[CORE_FEW], 1, 0), -ENOSPC);
+	for (int i = CORE_FEW; i < CORE_FEW + 2; i++) {
+		tasks[i].priority = CORE_FEW + 2 - i;
+		CHECK_EQ(core_add(&sim_rq, &tasks[i]), 0);
+		core_wakeup(&sim_rq, &tasks[i], 0);
+	}
+	CHECK(sim_rq.ready.slot == sim_ready && sim_rq.timers.heap.slot == sim_timers);
+	CHECK(!core_grow(&sim_rq));
+	CHECK_EQ(timerq_add(&sim_rq.timers, &users[CORE_FEW], 1, 0), 0);
+	CHECK(timerq_due(&sim_rq.timers, 5000) == &users[CORE_FEW]);
+	timerq_remove(&sim_rq.timers, &users[CORE_FEW]);
+	for (int i = CORE_FEW - 1; i >= 0; i--) {
+		CHECK(timerq_due(&sim_rq.timers, 5000) == &users[i]);
+		timerq_remove(&sim_rq.timers, &users[i]);
+	}
+	for (int i = CORE_FEW + 1; i >= 0; i--) {
+		CHECK(sim_pick() == &tasks[i]);
+		core_suspend(&sim_rq, &tasks[i], true);
+	}
+	CHECK(!sim_pick());
+}
+
 static void sched_case_limit(void)
 {
 	sim_reset(&core_fixed_priority);
@@ -1642,6 +1684,7 @@ static void sched_case_bad_policies(void)
 	do(sched_case_sporadic)				\
 	do(sched_case_suspended_before_start)		\
 	do(sched_case_kill)				\
+	do(sched_case_few_slots)			\
 	do(sched_case_limit)				\
 	do(sched_case_swap_policy)			\
 	do(sched_case_admission_refuses)		\

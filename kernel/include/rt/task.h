@@ -74,9 +74,8 @@ struct rt_task_struct {
 	RTIME relative_deadline;
 	RTIME release;
 	RTIME deadline;
-	unsigned long long policy_data[2];
 
-	/* private: what each release touches comes first, in few cache lines */
+	/* private: what each release touches comes first, in three cache lines */
 	RTIME next_release;		/* of the job after the present one */
 	struct rt_node ready;		/* in the ready queue, if the policy uses that */
 	unsigned char state;		/* enum core_task_state */
@@ -91,7 +90,6 @@ struct rt_task_struct {
 	unsigned char uses_fp;
 	unsigned char spent;		/* RT_BUDGET_COUNT: this job's budget, and that is noted */
 	unsigned char budget_action;	/* enum rt_budget_action */
-	struct rt_timer timer;		/* the next release */
 	RTIME budget;			/* ns a job; 0: none */
 	RTIME due;			/* of the present job, whatever deadline the policy sees */
 	RTIME exec, job_exec, max_exec;	/* CPU time: in all; of the present job; of any job */
@@ -106,6 +104,12 @@ struct rt_task_struct {
 	} frame;			/* where it left off; switch.S knows the offsets */
 	struct pl_ring3 *ring3;		/* its half in ring 3, if it has one */
 	RTIME max_late;
+	struct rt_timer timer;		/* the next release */
+
+	/* public: */
+	unsigned long long policy_data[2];
+
+	/* private: */
 
 	unsigned int id;		/* in events */
 	unsigned char untold;		/* stopped, and the log does not say so yet */

@@ -24,12 +24,13 @@
  * The other members belong to the executive.
  */
 struct rt_timer {
-	void (*fn)(struct rt_timer *timer);
-	RTIME expires;
 	/* private: */
 	struct rt_node node;
 	unsigned short cpu;	/* whose queue it is, or was, in */
 	unsigned char kind;	/* enum timerq_kind */
+	/* public: */
+	RTIME expires;
+	void (*fn)(struct rt_timer *timer);
 };
 
 /**

@@ -22,7 +22,6 @@
 #include <asm/irq_vectors.h>
 #include "compat/table.h"
 #include "pipeline/x86/resident/tactus_core.h"
-#include "pipeline/x86/rtstack.h"
 #include "pipeline/control.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/irq/apichook.h"
@@ -171,7 +170,6 @@ static const struct step {
 	{ pl_lapic_find_rate, .looks = true },
 	{ find_kernel, pl_texts_forget, .locked = true, .looks = true },
 	{ pl_nmi_gate_init, pl_nmi_gate_exit },
-	{ pl_rtstack_make, pl_rtstack_free },
 	{ pl_hotplug_watch, pl_hotplug_ignore },
 	/* Modules that come from here on wait for us, then meet an active pipeline. */
 	{ pl_texts_watch_modules, pl_texts_ignore_modules },

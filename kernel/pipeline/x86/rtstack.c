@@ -11,31 +11,42 @@
 #include <linux/thread_info.h>
 #include <linux/vmalloc.h>
 #include "pipeline/x86/resident/tactus_core.h"
-#include "pipeline/x86/rtstack.h"
+#include "pipeline/pipeline.h"
+
+#define BLOCK_BYTES (THREAD_SIZE + PAGE_SIZE)
+
+static DEFINE_PER_CPU(void *, block);	/* which holds both */
 
 void pl_rtstack_free(void)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (per_cpu(pl_cpu.rt_stack, cpu))
-			vfree(per_cpu(pl_cpu.rt_stack, cpu) - THREAD_SIZE);
 		per_cpu(pl_cpu.rt_stack, cpu) = NULL;
+		per_cpu(pl_cpu.client, cpu) = NULL;
+		vfree(per_cpu(block, cpu));
+		per_cpu(block, cpu) = NULL;
 	}
 }
 
-int pl_rtstack_make(void)
+int pl_rtstack_make(size_t bytes)
 {
 	int cpu;
 
+	bytes = ALIGN(bytes, SMP_CACHE_BYTES);
 	for_each_possible_cpu(cpu) {
-		void *stack = vmalloc_node(THREAD_SIZE, cpu_to_node(cpu));
+		void *stack = vzalloc_node(BLOCK_BYTES, cpu_to_node(cpu));
 
 		if (!stack) {
 			pl_rtstack_free();
 			return -ENOMEM;
 		}
-		per_cpu(pl_cpu.rt_stack, cpu) = stack + THREAD_SIZE;
+		per_cpu(block, cpu) = stack;
+		/* What runs on the stack comes right below the client's part. */
+		per_cpu(pl_cpu.client, cpu) = stack + BLOCK_BYTES - bytes;
+		per_cpu(pl_cpu.rt_stack, cpu) = per_cpu(pl_cpu.client, cpu);
+		per_cpu(pl_cpu.locks, cpu) = 0;
+		per_cpu(pl_cpu.asked, cpu) = 0;
 	}
 	return 0;
 }

@@ -31,7 +31,6 @@
 
 u64 pl_pause_ns;
 atomic_t pl_handed_edge, pl_handed_level;
-DEFINE_PER_CPU(bool, pl_served);
 
 /* ---- who stands where they must not ---- */
 
@@ -144,12 +143,12 @@ void pl_hand_over(void)
 void pl_serve_cpu(void *unused)
 {
 	pl_oneshot_take();
-	__this_cpu_write(pl_served, true);
+	__this_cpu_write(pl_cpu.served, true);
 }
 
 void pl_leave_cpu(void *unused)
 {
-	__this_cpu_write(pl_served, false);
+	__this_cpu_write(pl_cpu.served, false);
 	pl_oneshot_release();
 }
 

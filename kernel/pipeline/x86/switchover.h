@@ -12,8 +12,6 @@ extern u64 pl_pause_ns;			/* how long the last switch-over stopped Linux */
 /* Interrupts given to Linux at the last switch-off. */
 extern atomic_t pl_handed_edge, pl_handed_level;
 
-DECLARE_PER_CPU(bool, pl_served);	/* this CPU's timer is shared with RT */
-
 /*
  * pl_serve_cpu, pl_leave_cpu - take this CPU's timer for RT, and give it back
  *

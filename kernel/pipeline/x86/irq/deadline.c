@@ -4,7 +4,9 @@
 
 #define NS_PER_MS 1000000ULL
 
+#ifndef __KERNEL__
 u64 pl_ns_per_tsc;
+#endif
 static u64 tsc_per_ns;	/* likewise */
 
 void pl_tsc_init(unsigned int khz)

@@ -13,6 +13,7 @@
 #ifdef __KERNEL__
 #include <asm/msr.h>
 #include <asm/tsc.h>
+#include "pipeline/x86/resident/tactus_core.h"
 
 static __always_inline u64 pl_tsc(void)
 {
@@ -40,7 +41,12 @@ u64 pl_deadline_read(void);
 void pl_tsc_init(unsigned int khz);
 
 #define PL_TSC_SHIFT 32
-extern u64 pl_ns_per_tsc;	/* << PL_TSC_SHIFT, rounded down */
+/* << PL_TSC_SHIFT, rounded down. In a cache line that each interrupt wants anyway. */
+#ifdef __KERNEL__
+#define pl_ns_per_tsc pl_core.ns_per_tsc
+#else
+extern u64 pl_ns_per_tsc;
+#endif
 
 /*
  * @value * @factor >> PL_TSC_SHIFT. In C its product has a type whose alignment would cost each

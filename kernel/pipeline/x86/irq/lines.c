@@ -77,7 +77,6 @@ static raw_spinlock_t *ioapic_lock;
 
 /* What a CPU's next RT interrupt is to do; bits, as several may ask at once. */
 enum { IPI_CLIENT, IPI_UNSTALL };
-static DEFINE_PER_CPU(unsigned long, ipi_pending);
 
 /* ---- which line is behind a vector ---- */
 
@@ -170,16 +169,16 @@ static bool oob_line(struct rt_line *line, unsigned int vector)
 	return !line->level || end_level(line, vector);
 }
 
-rt_hot static bool oob_vector(void)
+rt_path static bool oob_vector(void)
 {
-	if (__this_cpu_read(ipi_pending)) {
+	if (__this_cpu_read(pl_cpu.asked)) {
 		/* Other CPUs may ask for more just now: this_cpu_xchg() would not do. */
-		if (unlikely(xchg(this_cpu_ptr(&ipi_pending), 0) & BIT(IPI_UNSTALL)))
+		if (unlikely(xchg(this_cpu_ptr(&pl_cpu.asked), 0) & BIT(IPI_UNSTALL)))
 			this_cpu_write(pl_cpu.inband_vif, PL_VIF);
 		pl_client->ipi();
 	}
 	/* On a CPU that is coming or going the timer is Linux's own. */
-	return !__this_cpu_read(pl_served) || pl_oneshot_due();
+	return !__this_cpu_read(pl_cpu.served) || pl_oneshot_due();
 }
 
 /*
@@ -271,13 +270,13 @@ void pl_line_ipi(int cpu)
 {
 	if (unlikely(!READ_ONCE(pl_core.active)))
 		return;
-	set_bit(IPI_CLIENT, per_cpu_ptr(&ipi_pending, cpu));
+	set_bit(IPI_CLIENT, per_cpu_ptr(&pl_cpu.asked, cpu));
 	pl_stalled(send_ipi, (void *)(long)cpu);
 }
 
 void pl_line_unstall(void)
 {
-	set_bit(IPI_UNSTALL, this_cpu_ptr(&ipi_pending));
+	set_bit(IPI_UNSTALL, this_cpu_ptr(&pl_cpu.asked));
 	pl_core.ipi_self(pl_core.oob_vector);
 }
 

@@ -37,6 +37,7 @@
  * struct oneshot - one CPU's timer
  * @rt_next, @linux_next: ns of pl_clock(), or NEVER
  * @down: the APIC's count-down, while it is the timer and one store starts it
+ * @self: itself
  * @shot: the timer, while taken
  * @owed: Linux's event was due, and Linux has not yet said when the next one is
  * @due: Linux is to be told of that one
@@ -46,11 +47,19 @@ struct oneshot {
 	u64 rt_next, linux_next;
 	struct pl_countdown down;
 	bool owed, due;
+	struct oneshot *self;
 	const struct pl_shot *shot;
 	struct clock_event_device saved;
 } ____cacheline_aligned;
 
 static DEFINE_PER_CPU_ALIGNED(struct oneshot, oneshot) = { .rt_next = NEVER, .linux_next = NEVER };
+
+/* This CPU's, by one load of a line that is wanted anyway. Context: it was found. */
+static __always_inline struct oneshot *here(void)
+{
+	return this_cpu_read(oneshot.self);
+}
+
 static const struct pl_shot *lapic, *lent;	/* @lent: NULL if none is */
 
 static void no_timer(u64 now)
@@ -99,13 +108,13 @@ rt_hot static void program(struct oneshot *t)
 
 rt_hot void pl_oneshot_arm(u64 when)
 {
-	struct oneshot *t = this_cpu_ptr(&oneshot);
+	struct oneshot *t = here();
 
 	if (t->rt_next == when)
 		return;
 	t->rt_next = when;
 	/* Not served, the timer is Linux's. */
-	if (__this_cpu_read(pl_served))
+	if (__this_cpu_read(pl_cpu.served))
 		program(t);
 }
 
@@ -116,7 +125,7 @@ void pl_oneshot_pause(void)
 
 void pl_oneshot_resume(void)
 {
-	program(this_cpu_ptr(&oneshot));
+	program(here());
 }
 
 /* Linux will say when next. If it does not, there is a shot for the stall detector. */
@@ -138,17 +147,17 @@ static __always_inline u64 shoot_again(struct oneshot *t)
 	return now;
 }
 
-rt_hot u64 pl_oneshot_done(u64 when)
+rt_path u64 pl_oneshot_done(u64 when)
 {
-	struct oneshot *t = this_cpu_ptr(&oneshot);
+	struct oneshot *t = here();
 
 	t->rt_next = when;
 	return shoot_again(t);
 }
 
-rt_hot bool pl_oneshot_due(void)
+rt_path bool pl_oneshot_due(void)
 {
-	struct oneshot *t = this_cpu_ptr(&oneshot);
+	struct oneshot *t = here();
 	u64 now = pl_tsc_clock();
 
 	t->due = false;
@@ -171,7 +180,7 @@ void pl_shot_due(void)
 static void exchange(void *unused)
 {
 	unsigned long flags = pl_hard_save();
-	struct oneshot *t = this_cpu_ptr(&oneshot);
+	struct oneshot *t = here();
 
 	t->shot->disarm();
 	t->shot = lent ?: lapic;
@@ -198,7 +207,7 @@ bool pl_oneshot_lent(int cpu)
 static void set_linux_next(u64 when)
 {
 	unsigned long flags = pl_hard_save();
-	struct oneshot *t = this_cpu_ptr(&oneshot);
+	struct oneshot *t = here();
 
 	t->linux_next = when;
 	t->owed = false;
@@ -228,6 +237,10 @@ static int client_oneshot(struct clock_event_device *dev)
 
 int pl_oneshot_find(const char *name)
 {
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(oneshot.self, cpu) = per_cpu_ptr(&oneshot, cpu);
 	lapic = pl_lapic_find();
 	if (!lapic)
 		return -EOPNOTSUPP;
@@ -265,7 +278,7 @@ void pl_oneshot_use_vector(void *vector)
 void pl_oneshot_take(void)
 {
 	struct clock_event_device *dev = pl_lapic_events(smp_processor_id());
-	struct oneshot *t = this_cpu_ptr(&oneshot);
+	struct oneshot *t = here();
 
 	t->saved = *dev;
 	t->rt_next = NEVER;
@@ -286,7 +299,7 @@ void pl_oneshot_take(void)
 void pl_oneshot_release(void)
 {
 	struct clock_event_device *dev = pl_lapic_events(smp_processor_id());
-	struct oneshot *t = this_cpu_ptr(&oneshot);
+	struct oneshot *t = here();
 
 	dev->features = t->saved.features;
 	dev->set_next_event = t->saved.set_next_event;

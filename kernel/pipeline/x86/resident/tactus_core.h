@@ -45,7 +45,7 @@
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 12
+#define PL_CORE_ABI 13
 
 struct irq_desc;
 struct pt_regs;
@@ -77,15 +77,19 @@ struct pl_stats {
 };
 
 /*
- * struct pl_cpu - one CPU's pipeline; touched by its CPU, hardware interrupts off
+ * struct pl_cpu - one CPU's pipeline; touched by its CPU, hardware interrupts off, but for @asked
  * @state: PL_VIF and PL_ANY
  * @oob: this CPU is in the out-of-band stage
  * @inband_vif: while @oob, @state has PL_VIF on return to the in-band stage if this has
  * @irq_depth: RT interrupt handlers on the stack
  * @nmi_depth: NMIs, and exceptions like them, on the stack
+ * @served: this CPU's timer is shared with RT
  * @rt_stack: top of the stack for RT interrupts that hit Linux
  * @regs: of what the RT interrupt that came last from outside of RT code interrupted
  * @logged_tsc: when the oldest interrupt came that waits because Linux is stalled; 0: none does
+ * @client: what tactus has of this CPU
+ * @locks: how many of tactus's locks this CPU holds, or waits for
+ * @asked: what an IPI of RT's is for; any CPU sets bits
  * @stats: see there
  * @logged_ip: what the interrupt of @logged_tsc interrupted
  * @current_vector: the Linux vector whose handler runs, or -1
@@ -101,9 +105,13 @@ struct pl_cpu {
 	u8 inband_vif;
 	u8 irq_depth;
 	u8 nmi_depth;
+	bool served;
 	void *rt_stack;
 	const struct pt_regs *regs;
 	u64 logged_tsc;
+	void *client;
+	int locks;
+	unsigned long asked;
 	struct pl_stats stats;
 	unsigned long logged_ip;
 	int current_vector;
@@ -152,6 +160,7 @@ struct pl_hooks {
  *	their own; PL_GATES: while it is not @active, or there is none
  * @rt_lines: how many RT interrupts there are
  * @eoi_at: where one store is the kernel's own EOI; NULL: nowhere
+ * @ns_per_tsc: see deadline.h
  * @hooks: see there
  * @eoi: the kernel's own EOI
  * @apic_read: the kernel's own reading of a local APIC register
@@ -167,6 +176,7 @@ struct pl_core {
 	unsigned int rt_gate;
 	unsigned int rt_lines;
 	volatile u32 *eoi_at;
+	u64 ns_per_tsc;
 	const struct pl_hooks *hooks;
 	void *eoi;
 	u32 (*apic_read)(u32 reg);

@@ -14,6 +14,45 @@
 
 	.section .text, "ax"
 
+/*
+ * void pl_on_rt_stack(unsigned int vector, struct rt_line *line)
+ *
+ * pl_oob_irq() on this CPU's stack for RT interrupts, which nobody is on: Linux was interrupted,
+ * and comes back from here before it can be again.
+ */
+SYM_FUNC_START(pl_on_rt_stack)
+	pushq	%rbp
+	movq	%rsp, %rbp
+	movq	PER_CPU_VAR(pl_cpu + PL_CPU_RT_STACK), %rsp
+	call	pl_oob_irq
+	leave
+	RET
+SYM_FUNC_END(pl_on_rt_stack)
+
+/*
+ * One stub per gate and kind: says which gate it was. %rdi and %rsi
+ * hold regs and error code, as Linux's entry code set them up for its own C function.
+ */
+.macro PL_STUBS name:req func:req
+	.balign 16
+SYM_CODE_START(\name)
+	ANNOTATE_NOENDBR	/* reached by direct calls only */
+	gate = 0
+	.rept PL_GATES
+	UNWIND_HINT_FUNC
+	.byte	0xba			/* mov $gate, %edx */
+	.long	gate
+	.byte	0xe9			/* jmp func */
+	.long	\func - . - 4
+	.balign 16, 0xcc
+	gate = gate + 1
+	.endr
+SYM_CODE_END(\name)
+.endm
+
+/* Beside pl_irq(), in the page of the path of each job. */
+PL_STUBS pl_irq_stubs, pl_irq
+
 /* S_CLI: one bit. */
 SYM_FUNC_START(pl_cli)
 	andb	$~PL_VIF, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
@@ -181,43 +220,6 @@ SYM_FUNC_START(pl_cmos_write)
 	RET
 SYM_FUNC_END(pl_cmos_write)
 
-/*
- * void pl_on_rt_stack(unsigned int vector, struct rt_line *line)
- *
- * pl_oob_irq() on this CPU's stack for RT interrupts, which nobody is on: Linux was interrupted,
- * and comes back from here before it can be again.
- */
-SYM_FUNC_START(pl_on_rt_stack)
-	pushq	%rbp
-	movq	%rsp, %rbp
-	movq	PER_CPU_VAR(pl_cpu + PL_CPU_RT_STACK), %rsp
-	call	pl_oob_irq
-	leave
-	RET
-SYM_FUNC_END(pl_on_rt_stack)
-
-/*
- * One stub per gate and kind: says which gate it was. %rdi and %rsi
- * hold regs and error code, as Linux's entry code set them up for its own C function.
- */
-.macro PL_STUBS name:req func:req
-	.balign 16
-SYM_CODE_START(\name)
-	ANNOTATE_NOENDBR	/* reached by direct calls only */
-	gate = 0
-	.rept PL_GATES
-	UNWIND_HINT_FUNC
-	.byte	0xba			/* mov $gate, %edx */
-	.long	gate
-	.byte	0xe9			/* jmp func */
-	.long	\func - . - 4
-	.balign 16, 0xcc
-	gate = gate + 1
-	.endr
-SYM_CODE_END(\name)
-.endm
-
-PL_STUBS pl_irq_stubs, pl_irq
 PL_STUBS pl_exc_stubs, pl_exc
 PL_STUBS pl_nmi_stubs, pl_nmi
 
