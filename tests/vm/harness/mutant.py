@@ -68,8 +68,8 @@ EDITS: dict[str, dict[str, str]] = {
         "module_param(mode, charp, 0444);":
         "int tactus_planted;\nmodule_param_named(planted, tactus_planted, int, 0644);\n"
         "module_param(mode, charp, 0444);",
-        "/* How many this CPU holds, or waits for. */\n":
-        "extern int tactus_planted;\n/* How many this CPU holds, or waits for. */\n",
+        "struct hardlock {\n":
+        "extern int tactus_planted;\n\nstruct hardlock {\n",
         # 1: a cancel does not wait for the function that runs.
         "\t\tfiring = rt_timer_is_firing(timer);\n\t\thardunlock(&cpu->lock);\n":
         "\t\tfiring = rt_timer_is_firing(timer);\n\t\thardunlock(&cpu->lock);\n"
