@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""System calls of 32-bit code, and `sysenter`, which keeps neither its place nor the flag IF.
-Intel's CPUs have it in 64-bit code, too; they have no `syscall` in 32-bit code. In QEMU, all have
-`sysenter` in 32-bit code."""
+"""32-bit code's system calls and programs, and `sysenter`, which keeps neither its place nor the
+flag IF. Intel's CPUs have it in 64-bit code, too; they have no `syscall` in 32-bit code. In QEMU,
+all have `sysenter` in 32-bit code."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from harness import mutant, programs
+from harness import libc32, mutant, programs
 from harness.vmrun import Vm
 
 INTEL = "-cpu max,vendor=GenuineIntel"
@@ -80,6 +81,45 @@ def test_a_32_bit_process(vm: Vm, instruction: str, qemu: str) -> None:
         f"beside: {right}", "rt", "bad 0, promotions 1", f"after: {right}"]
 
 
+ROUNDS = 50
+PHASES = ("before", "loaded", "beside", "after")
+LIBC_SCRIPT = f"""
+each() {{
+	for kind in static dynamic; do echo $1: $(./user_libc_${{kind}}_32 {ROUNDS} 2>&1); done
+}}
+each before
+for name in tactus rtfifo tactus_user; do modprobe $name; done
+each loaded
+./user_compat selectors > jobs & sleep 0.1
+each beside; cut -f 4 /sys/kernel/tactus/users | tail -n +2
+wait $!; cat jobs
+rmmod tactus_user rtfifo tactus; cat /sys/kernel/tactus/state 2> /dev/null
+each after
+"""
+
+
+def run_libc(vm: Vm, qemu: str, core: str = "tactus_core tactus", **options) -> list[str]:
+    """What 32-bit programs with a C library say; what they say first is right, if it ends so."""
+    put = {program: f"/root/{program.name}" for program in (
+        *(libc32.build("user_libc", static=static) for static in (True, False)),
+        programs.build("user_compat"))}
+    done = vm(LIBC_SCRIPT, with_modules=f"{core} rtfifo tactus_user", icount=True, qemu=qemu,
+              put=libc32.libraries() | put, **options)
+    print(done.stdout)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("qemu", ["", INTEL], ids=["amd", "intel"])
+def test_32_bit_programs_with_a_c_library(vm: Vm, qemu: str) -> None:
+    """Threads, their storage, signals and children, by the vDSO's `syscall` or `sysenter`."""
+    said = run_libc(vm, qemu)
+    right = said[0].removeprefix("before: ")
+    assert re.fullmatch(r"(\d+ ){3}"
+                        f"shared {3 * ROUNDS} children {ROUNDS // 10} heard 1 timer right", right)
+    assert said == [*(f"{phase}: {right}" for phase in PHASES[:3] for _ in range(2)),
+                    "rt", "bad 0, promotions 1", *(f"after: {right}" for _ in range(2))]
+
+
 @pytest.mark.slow
 def test_careless(vm: Vm, tmp_path: Path) -> None:
     """The control. In RT mode the registers are as the CPU leaves them; Linux's sysenter goes
@@ -92,3 +132,6 @@ def test_careless(vm: Vm, tmp_path: Path) -> None:
     said32 = run_32(vm, INTEL, core=core)
     assert said32[1] == "loaded: sysenter, sysenter, right"
     assert said32[3].startswith("beside: sysenter, sysenter") and "right" not in said32[3]
+    libc = run_libc(vm, INTEL, core=core)
+    right = libc[0].removeprefix("before: ")
+    assert f"loaded: {right}" not in libc and f"beside: {right}" not in libc
