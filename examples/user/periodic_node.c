@@ -109,7 +109,8 @@ int main(int argc, char **argv)
 	commands = rt_mbx_open(NULL, sizeof(struct command), ROOM);
 	states = rt_mbx_open(NULL, sizeof(struct state), ROOM);
 	if (commands < 0 || states < 0)
-		errx(1, "%s: is tactus_user loaded?", strerror(commands < 0 ? -commands : -states));
+		errx(1, "%s: is tactus_user loaded, and the user in the group tactus?",
+		     strerror(commands < 0 ? -commands : -states));
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	if (pthread_create(&thread, NULL, control, NULL))

@@ -109,7 +109,9 @@ int rt_enter(const struct rt_attr *attr)
 	memset(&self.enter, 0, sizeof(self.enter));
 	self.start = 0;
 	if (err) {
-		strcpy(self.enter.why, "/dev/rt cannot be opened: is tactus_user loaded?");
+		strcpy(self.enter.why, err == -EACCES ?
+		       "/dev/rt cannot be opened: is the user in the group tactus?" :
+		       "/dev/rt cannot be opened: is tactus_user loaded?");
 		return err;
 	}
 	if (!attr) {

@@ -1568,7 +1568,8 @@ static void allowed(void)
 static void without_the_group(void)
 {
 	become_nobody(false);
-	refused_for_good(&usual, -EACCES, "/dev/rt cannot be opened");
+	refused_for_good(&usual, -EACCES,
+			 "/dev/rt cannot be opened: is the user in the group tactus?");
 	_exit(0);
 }
 

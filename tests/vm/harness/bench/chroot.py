@@ -79,21 +79,28 @@ def make(kernel: Kernel) -> Path:
                              " and that is made by mmdebstrap: install it")
         say(f"making a chroot of {release} to build modules in (once, 300 MB)")
         scratch = root.with_name(f"{root.name}.new")
-        shutil.rmtree(scratch, ignore_errors=True)
-        sources = root.with_name(f"{root.name}.sources")
-        sources.write_text(Apt(release).sources_text(), encoding="utf-8")
-        try:
-            output_of(
-                ["mmdebstrap", "--quiet", "--variant=apt", "--mode=root",
-                 f"--include={','.join((compiler, *PACKAGES, *also))}", *_proxies(),
-                 release, str(scratch), str(sources)],
-                f"making a chroot of {release}",
-            )
-        except BenchError:
-            shutil.rmtree(scratch, ignore_errors=True)
-            raise
+        debian(scratch, release, (compiler, *PACKAGES, *also))
         scratch.rename(root)
     return root
+
+
+def debian(folder: Path, release: str, packages: Sequence[str], *words: str) -> None:
+    """Makes a root file system of a release. Raises BenchError, and leaves nothing, if it cannot be
+    made."""
+    shutil.rmtree(folder, ignore_errors=True)
+    sources = folder.with_name(f"{folder.name.removesuffix('.new')}.sources")
+    sources.parent.mkdir(parents=True, exist_ok=True)
+    sources.write_text(Apt(release).sources_text(), encoding="utf-8")
+    try:
+        output_of(
+            ["mmdebstrap", "--quiet", "--variant=apt", "--mode=root",
+             f"--include={','.join(packages)}", *words, *_proxies(),
+             release, str(folder), str(sources)],
+            f"making a root file system of {release}",
+        )
+    except BenchError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _proxies() -> list[str]:
