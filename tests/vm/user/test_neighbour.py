@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness import mutant, programs
+from harness.fixtures import have
 from harness.vmrun import Vm
 
 HOW = ("tsc", "breakpoint", "port", "rtc")
@@ -57,6 +58,13 @@ def test_beside_nmis(vm: Vm) -> None:
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else value)
 def test_on_other_kernels(vm: Vm, kernel: tuple[str, str], append: str) -> None:
     judge(run(vm, kernel=kernel, append=append, timeout=600))
+
+
+@pytest.mark.long
+def test_on_a_checking_kernel(vm: Vm) -> None:
+    """KASAN, lockdep and the rest have nothing to say of registers that change with each job."""
+    have("debug")
+    judge(run(vm, kernel="debug", timeout=1800, extra=["--memory=1G"]))
 
 
 @pytest.mark.slow
