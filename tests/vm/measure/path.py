@@ -40,6 +40,10 @@ MOST = 250	# releases: the module keeps the lateness of some more
 OWNERS = ("hardware", "Linux", "Tactus", "job")
 # The kernel's map of devices' registers; of these a release needs the APIC's only.
 FIXMAP = range(0xffffffffff200000, 0xffffffffff600000)
+# Where each CPU has the stacks that it enters the kernel on.
+ENTRY_AREA = range(0xfffffe0000000000, 0xfffffe8000000000)
+# Beyond that a variable does not reach.
+FARTHEST = 0x2000
 
 # A record of the plug-in: address, kind, length.
 RECORD = struct.Struct("<QII")
@@ -72,6 +76,22 @@ class Share:
     pages: int = 0
 
 
+@dataclass(frozen=True)
+class Line:
+    """One cache line."""
+
+    owner: str
+    kind: str
+    """code or data"""
+    address: int
+    used: int
+    """How many of its 64 bytes."""
+    name: str
+    """What lies there, as far as a symbol says so."""
+    users: tuple[str, ...]
+    """The functions that it is part of, or that touch it."""
+
+
 @dataclass
 class Part:
     """One direction: up to the job, or back from it."""
@@ -82,6 +102,7 @@ class Part:
     data_lines: int = 0
     pages: int = 0
     shares: dict[str, Share] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
 
     @property
     def instructions(self) -> int:
@@ -101,14 +122,20 @@ class Release:
 
 
 class Symbols:
-    """/proc/kallsyms."""
+    """/proc/kallsyms; a CPU's own variables are where its begin."""
 
-    def __init__(self, text: str) -> None:
-        found = sorted({(int(words[0], 16), words[2], "".join(words[3:]))
-                        for words in map(str.split, text.splitlines()) if words[1] in "tTwW"})
+    def __init__(self, text: str, per_cpu: int = 0) -> None:
+        rows = [(int(words[0], 16), words[1], words[2], "".join(words[3:]))
+                for words in map(str.split, text.splitlines())]
+        found = sorted({(address, name, module) for address, kind, name, module in rows
+                        if kind in "tTwW"})
         self._at = [address for address, _, _ in found]
         self._names = [name for _, name, _ in found]
         self._modules = [module.strip("[]") for _, _, module in found]
+        data = sorted({(address + (per_cpu if kind in "aA" else 0), name)
+                       for address, kind, name, _ in rows if kind in "aAbBdDrR"})
+        self._data_at = [address for address, _ in data]
+        self._data = [name for _, name in data]
 
     def of(self, address: int) -> tuple[str, int]:
         """(the function at an address, how far in)."""
@@ -116,6 +143,16 @@ class Symbols:
         if place < 0 or address < 1 << 63:
             return "user mode", address
         return self._names[place], address - self._at[place]
+
+    def data(self, address: int) -> str:
+        """What a data line at an address belongs to: a variable, or a region; "" if unknown."""
+        if address in FIXMAP:
+            return "the APIC's registers"
+        if address in ENTRY_AREA:
+            return "the stack that the CPU enters on"
+        place = bisect.bisect_right(self._data_at, address) - 1
+        offset = address - self._data_at[place] if place >= 0 else FARTHEST
+        return f"{self._data[place]}+{offset:#x}" if offset < FARTHEST else ""
 
     def owner(self, address: int) -> str:
         """Whose the code at an address is."""
@@ -155,13 +192,39 @@ def _shares(used: Mapping[tuple[str, int], str]) -> dict[str, Share]:
     return shares
 
 
+def _lines(used: Mapping[tuple[str, int], str], users: Mapping[tuple[str, int], set[str]],
+           symbols: Symbols) -> list[Line]:
+    """The lines of these bytes; @users: of each line the functions."""
+    octets: dict[tuple[str, int], list[int]] = {}
+    for kind, address in used:
+        octets.setdefault((kind, address >> 6), []).append(address)
+    lines = []
+    for (kind, line), found in octets.items():
+        if kind == "code":
+            # Several short functions may share it: the first one's name, and where it is used.
+            name, offset = symbols.of(min(found))
+            name = f"{name}+{offset:#x}"
+        else:
+            name = symbols.data(min(found))
+        owner = min((used[kind, address] for address in found), key=OWNERS.index)
+        lines.append(Line(owner, kind, line << 6, len(found), name,
+                          tuple(sorted(users[kind, line]))))
+    return sorted(lines, key=lambda one: (OWNERS.index(one.owner), one.kind, one.address))
+
+
 def _part(records: Sequence[tuple[int, int, int]], symbols: Symbols) -> Part:
     part, stage, runs = Part(), "entry", "Linux"
     used: dict[tuple[str, int], str] = {}
+    users: dict[tuple[str, int], set[str]] = {}
+    name = ""
     for address, kind, length in records:
         octets = range(address, address + max(1, length))
         if kind in (INSTRUCTION, HERE):
             name, _ = symbols.of(address)
+        for line in range(octets[0] >> 6, (octets[-1] >> 6) + 1):
+            users.setdefault(("code" if kind in (INSTRUCTION, HERE) else "data", line),
+                             set()).add(name)
+        if kind in (INSTRUCTION, HERE):
             stage, runs = _stage(name, stage), symbols.owner(address)
             part.stages[stage] += 1
             part.functions[name] += 1
@@ -171,15 +234,17 @@ def _part(records: Sequence[tuple[int, int, int]], symbols: Symbols) -> Part:
         for octet in octets:
             used["data", octet] = min(owner, used.get(("data", octet), owner), key=OWNERS.index)
     part.shares = _shares(used)
+    part.lines = _lines(used, users, symbols)
     part.code_lines = sum(share.code_lines for share in part.shares.values())
     part.data_lines = sum(share.data_lines for share in part.shares.values())
     part.pages = sum(share.pages for share in part.shares.values())
     return part
 
 
-def analyze(trace: bytes, kallsyms: str, late_ns: Sequence[int]) -> list[Release]:
+def analyze(trace: bytes, kallsyms: str, late_ns: Sequence[int],
+            per_cpu: int = 0) -> list[Release]:
     """The releases in what the plug-in wrote; MeasureError where it is not what it should be."""
-    symbols = Symbols(kallsyms)
+    symbols = Symbols(kallsyms, per_cpu)
     records = list(RECORD.iter_unpack(trace[:len(trace) // RECORD.size * RECORD.size]))
     marks = [place for place, record in enumerate(records) if record[1] == HERE]
     if not marks or len(late_ns) != len(marks):
@@ -226,12 +291,13 @@ def measure(releases: int = 100, load: str = "none", kernel: str = "6.1",
         text = figures.boot(
             "ip link set lo up; cat /proc/kallsyms > /tmp/names; ./measure file /proc/rt_measure "
             f"'path 1000000 0 5 {releases}' --load={load}; "
-            "cat /sys/module/rt_measure/parameters/path_ns",
+            "cd /sys/module/rt_measure/parameters; cat path_ns path_base",
             "--icount", "--busy", "--timeout=900", "--modules=tactus gravity=0 rt_measure",
             f"--put={programs.build('measure')}", f"--get=/tmp/names:{names}",
             f"--qemu=-plugin {plugin(SOURCE)},out={trace}", kernel=kernel, flavour=flavour)
-        late = [int(word) for word in text.strip().splitlines()[-1].split(",")]
-        return analyze(trace.read_bytes(), names.read_text(encoding="ascii"), late)
+        late, per_cpu = text.strip().splitlines()[-2:]
+        return analyze(trace.read_bytes(), names.read_text(encoding="ascii"),
+                       [int(word) for word in late.split(",")], int(per_cpu))
 
 
 def as_dict(releases: Sequence[Release]) -> dict[str, dict[str, Any]]:
@@ -280,6 +346,14 @@ def owners(releases: Sequence[Release]) -> str:
     return "\n".join(lines)
 
 
+def all_lines(releases: Sequence[Release]) -> str:
+    """Each line that the median release touches up to the job."""
+    one = sorted(releases, key=lambda one: one.late_ns)[len(releases) // 2]
+    return "\n".join(f"{line.owner:<9} {line.kind} {line.address:#x} {line.used:>2} of 64  "
+                     f"{line.name or 'without a name'}: {', '.join(line.users)}"
+                     for line in one.to_job.lines)
+
+
 def functions(releases: Sequence[Release]) -> str:
     """The median release's functions."""
     one = sorted(releases, key=lambda one: one.late_ns)[len(releases) // 2]
@@ -292,6 +366,7 @@ def _run(options: argparse.Namespace) -> Iterator[figures.Outcome]:
     releases = measure(options.releases, options.load, options.kernel, options.flavour)
     text = f"{table(releases)}\n{owners(releases)}"
     text += f"\n{functions(releases)}" if options.functions else ""
+    text += f"\n{all_lines(releases)}" if options.lines else ""
     yield figures.Outcome([json.loads(json.dumps(as_dict(releases)))], text)
 
 
@@ -299,6 +374,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--releases", type=int, default=100, help="how many; default %(default)s")
     parser.add_argument("--load", default="none", help="of tools/measure; default %(default)s")
     parser.add_argument("--functions", action="store_true", help="each function of the median")
+    parser.add_argument("--lines", action="store_true",
+                        help="each cache line of the median up to its job, and who uses it")
 
 
 MEASUREMENTS = (figures.Measurement(

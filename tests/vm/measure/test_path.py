@@ -52,6 +52,25 @@ def test_instructions_have_stages() -> None:
     assert path.as_dict(found)["median"]["held_ns"] == 2
 
 
+def test_each_line_is_named() -> None:
+    """By what lies there and by who uses it; a CPU's own variables, too."""
+    names = KALLSYMS + f"{TOP + 0x140:x} d table\n{0x20:x} a counter\t[tactus]\n"
+    own = 0xffff888000000000
+    pushed = b"".join(RECORD.pack(*record) for record in (
+        (own + 0x28, STORE, 4), (0xfffffe0000002f40, LOAD, 8), (0xffffffffff5fd0b0, STORE, 4)))
+    before, after = release()[:-4], release()[-4:]
+    found = path.analyze(trace(*release(), *before) + pushed + trace(*after), names, [9, 9], own)
+    lines = {line.address: line for line in found[0].to_job.lines}
+    assert len(lines) == found[0].to_job.code_lines + found[0].to_job.data_lines
+    assert lines[TOP + 0x1000] == path.Line("Linux", "code", TOP + 0x1000, 8, "asm_gate+0x0",
+                                            ("asm_gate",))
+    assert lines[own] == path.Line("Tactus", "data", own, 4, "counter+0x8", ("core_pick",))
+    assert lines[TOP + 0x100].users == ("rt_exec_timer",) and not lines[TOP + 0x100].name
+    assert lines[0xfffffe0000002f40].name == "the stack that the CPU enters on"
+    assert lines[0xffffffffff5fd080].owner == "hardware"
+    assert "4 of 64  counter+0x8: core_pick" in path.all_lines(found)
+
+
 @pytest.mark.parametrize("broken", [
     [part for part in release() if part[0] != "asm_gate"],
     [part for part in release() if part[0] != "native_irq_return_iret"],

@@ -12,6 +12,7 @@
  *					the first lateness values are in the parameter path_ns
  *	irq WARM_UP COUNT		latency of the real-time clock's interrupt, by rtc_grid.h
  */
+#include <linux/percpu.h>
 #include <asm/msr.h>
 
 #include <rt/irq.h>
@@ -33,6 +34,9 @@ static int path_ns[256];
 static int path_count;
 module_param_array(path_ns, int, &path_count, 0444);
 MODULE_PARM_DESC(path_ns, "lateness of the first releases of a path");
+static unsigned long path_base;
+module_param(path_base, ulong, 0444);
+MODULE_PARM_DESC(path_base, "where the first CPU's own variables begin");
 
 static RT_TASK rt_measure_task;
 static enum rt_measure_what rt_measure_what;
@@ -185,6 +189,7 @@ static const struct measure_source rt_measure_source = {
 
 static int __init rt_measure_init(void)
 {
+	path_base = per_cpu_offset(0);
 	return measure_init(&rt_measure_source);
 }
 
