@@ -77,7 +77,7 @@ static int init_cpu(int i)
 	timers = kvcalloc(CORE_TIMER_SLOTS, sizeof(*timers), GFP_KERNEL);
 	core_init(&cpu->rq, i, &core_fixed_priority, ready, timers);
 	if (ready && timers)
-		core_begin_small(&cpu->rq, cpu->few_ready, cpu->few_timers);
+		core_begin_small(&cpu->rq);
 	cpu->rq.timers.gravity = gravity;
 	cpu->rq.watch_ns = watchdog_ms * WATCH_NS_PER_MS;
 	rt_sched_supervise(&cpu->rq);

@@ -30,7 +30,6 @@
  * @fp_trap: rt_fp_trap
  * @inband: where Linux left off, while a task runs
  * @rq: tasks and timers
- * @few_ready, @few_timers: the slots of its queues, while few are enough
  *
  * What a release needs comes first, and all of it lies in the page of the stack that the release is
  * seen to on: see pl_rtstack_make().
@@ -46,9 +45,13 @@ struct rt_cpu {
 	struct rt_rq rq;
 	struct rt_timer *firing;
 	void *fp_linux;
-	struct heap_slot few_timers[CORE_FEW_TIMER_SLOTS] ____cacheline_aligned;
-	struct heap_slot few_ready[CORE_FEW_READY_SLOTS];
 } ____cacheline_aligned;
+
+/* The first part of what a release touches takes three cache lines, the other one two. */
+static_assert(offsetof(struct rt_cpu, rq.few_ready[1]) == 3 * SMP_CACHE_BYTES);
+static_assert(offsetof(struct rt_cpu, rq.few_timers[2]) - offsetof(struct rt_cpu, rq.events.slot) ==
+	      2 * SMP_CACHE_BYTES);
+static_assert(!(offsetof(struct rt_cpu, rq.events.slot) % SMP_CACHE_BYTES));
 
 /* This CPU's: one load, of a line that is wanted anyway. Context: rt_exec_init() was called. */
 static __always_inline struct rt_cpu *rt_cpu_here(void)

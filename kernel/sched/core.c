@@ -15,10 +15,10 @@ void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
 	rq->many_timers = timer_slots;
 }
 
-void core_begin_small(struct rt_rq *rq, struct heap_slot *ready, struct heap_slot *timers)
+void core_begin_small(struct rt_rq *rq)
 {
-	heap_init(&rq->ready, ready, CORE_FEW_READY_SLOTS);
-	timerq_init(&rq->timers, timers, CORE_FEW_TIMER_SLOTS, CORE_FEW);
+	heap_init(&rq->ready, rq->few_ready, CORE_FEW_READY_SLOTS);
+	timerq_init(&rq->timers, rq->few_timers, CORE_FEW_TIMER_SLOTS, CORE_FEW);
 }
 
 bool core_grow(struct rt_rq *rq)

@@ -59,6 +59,11 @@ enum core_policy_op {
 
 #define CORE_SLOW_OPS 3
 
+/* So many tasks, and so many users' timers, are few. */
+#define CORE_FEW 8
+#define CORE_FEW_READY_SLOTS CORE_FEW
+#define CORE_FEW_TIMER_SLOTS (CORE_FEW + CORE_FEW + 2)
+
 /*
  * struct rt_rq - one CPU's tasks
  * @cpu: whose
@@ -86,6 +91,7 @@ enum core_policy_op {
  * @dump_ticks: how long it took to say that
  * @timers: releases and users' timers
  * @ready: the ready queue that policies may use
+ * @few_ready, @few_timers: their slots while few are enough
  * @many_ready, @many_timers: slots for as many as there may be
  * @tasks: all tasks of the CPU, linked by next
  * @count: how many
@@ -93,7 +99,11 @@ enum core_policy_op {
  * @events: what happened to their jobs
  */
 struct rt_rq {
-	/* What each release and each switch touches, in few cache lines. */
+	/*
+	 * What each release and each switch touches, in few cache lines; between the two parts lies
+	 * what fills the second one's first line. Both end with the slots that are used first.
+	 * static_assert()s in exec/cpu.h keep it so.
+	 */
 	const struct rt_sched_ops *ops;
 	RT_TASK *curr;
 	bool need_resched, poked;
@@ -102,16 +112,20 @@ struct rt_rq {
 	struct timerq timers;
 	struct heap ready;
 	RT_TASK *stopped;
-	const struct rt_sched_ops *ejected;
-	RTIME watch_ns, linux_left;
-	struct rt_timer watch_timer, budget_timer;
-	struct events events;
+	struct heap_slot few_ready[CORE_FEW_READY_SLOTS];
 
 	struct heap_slot *many_ready, *many_timers;
 	const struct rt_sched_ops *policy;
 	const char *eject_reason;
-	char dump[CORE_DUMP_BYTES];
 	u64 dump_ticks;
+
+	struct events events;		/* its end is what is touched */
+	const struct rt_sched_ops *ejected;
+	RTIME watch_ns, linux_left;
+	struct rt_timer watch_timer, budget_timer;
+	struct heap_slot few_timers[CORE_FEW_TIMER_SLOTS];
+
+	char dump[CORE_DUMP_BYTES];
 	struct rt_sched_ops supervised;
 	u64 policy_ticks, stall_ticks, enqueued, looked;
 	unsigned int nr_ready;
@@ -141,18 +155,8 @@ void core_init(struct rt_rq *rq, int cpu, const struct rt_sched_ops *ops,
 #define CORE_READY_SLOTS RT_MAX_TASKS
 #define CORE_TIMER_SLOTS (RT_MAX_TASKS + RT_MAX_TIMERS + 2)
 
-/*
- * core_begin_small - use these slots while they are enough
- * @ready: CORE_FEW_READY_SLOTS
- * @timers: CORE_FEW_TIMER_SLOTS
- *
- * After core_init(), whose slots have the rest.
- */
-void core_begin_small(struct rt_rq *rq, struct heap_slot *ready, struct heap_slot *timers);
-
-#define CORE_FEW 8
-#define CORE_FEW_READY_SLOTS CORE_FEW
-#define CORE_FEW_TIMER_SLOTS (CORE_FEW + CORE_FEW + 2)
+/** core_begin_small - after core_init(): use the queue's own few slots while they are enough */
+void core_begin_small(struct rt_rq *rq);
 
 /*
  * core_grow - leave the few slots for good; that is to copy them

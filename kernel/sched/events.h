@@ -51,12 +51,14 @@ struct event {
  * @stopped: they have been stopped; common to all CPUs
  */
 struct events {
-	struct event *slot, *store;
+	struct event *store;
 	u32 mask;
 	u64 written;
 	u64 (*clock)(void);
 	u64 late_ns;
 	bool *stopped;
+	/* Last: see struct rt_rq. */
+	struct event *slot;
 };
 
 /* Of a ring that is on: it goes off, if all were stopped. */

@@ -41,9 +41,9 @@ struct timerq_gravity {
 
 struct timerq {
 	struct heap heap;
+	u64 armed;		/* what the device is set to */
 	unsigned int users;	/* how many of them are users' */
 	unsigned int max_users;
-	u64 armed;		/* what the device is set to */
 	struct timerq_gravity gravity;
 };
 

@@ -1199,12 +1199,11 @@ static void sched_case_kill(void)
 /* Few slots at first: whoever no longer fits moves all to the others, which keep order and places. */
 static void sched_case_few_slots(void)
 {
-	static struct heap_slot ready[CORE_FEW_READY_SLOTS], timers[CORE_FEW_TIMER_SLOTS];
 	static RT_TASK tasks[CORE_FEW + 2];
 	static struct rt_timer users[CORE_FEW + 1];
 
 	sim_reset(&core_fixed_priority);
-	core_begin_small(&sim_rq, ready, timers);
+	core_begin_small(&sim_rq);
 	memset(tasks, 0, sizeof(tasks));
 	memset(users, 0, sizeof(users));
 	for (int i = 0; i < CORE_FEW; i++) {
@@ -1213,7 +1212,8 @@ static void sched_case_few_slots(void)
 		core_wakeup(&sim_rq, &tasks[i], 0);
 		CHECK_EQ(timerq_add(&sim_rq.timers, &users[i], 1000 - i, 0), 0);
 	}
-	CHECK(sim_rq.ready.slot == ready && sim_rq.timers.heap.slot == timers);
+	CHECK(sim_rq.ready.slot == sim_rq.few_ready);
+	CHECK(sim_rq.timers.heap.slot == sim_rq.few_timers);
 	/* The tasks' own timers still fit in. */
 	CHECK(sim_rq.timers.heap.capacity >= sim_rq.timers.heap.count + CORE_FEW + 2);
 	CHECK_EQ(timerq_add(&sim_rq.timers, &users[CORE_FEW], 1, 0), -ENOSPC);

@@ -39,7 +39,6 @@ EXPORT_SYMBOL_GPL(pl_mwait_target);
 
 static_assert(offsetof(struct pl_cpu, state) == PL_CPU_STATE);
 static_assert(PL_VIF << 8 == X86_EFLAGS_IF);
-static_assert(offsetof(struct pl_cpu, rt_stack) == PL_CPU_RT_STACK);
 static_assert(offsetofend(struct pl_cpu, stats.oob) <= SMP_CACHE_BYTES);
 DEFINE_PER_CPU_ALIGNED(struct pl_cpu, pl_cpu) = { .state = PL_STATE_NEW, .current_vector = -1 };
 EXPORT_PER_CPU_SYMBOL_GPL(pl_cpu);
@@ -322,7 +321,7 @@ EXPORT_SYMBOL_GPL(pl_call_oob);
 
 /* Context: RT interrupt: on this CPU's own stack if Linux was interrupted, else on the task's. */
 void pl_oob_irq(unsigned int vector, struct rt_line *line);
-notrace void pl_oob_irq(unsigned int vector, struct rt_line *line)
+notrace rt_path void pl_oob_irq(unsigned int vector, struct rt_line *line)
 {
 	__this_cpu_inc(pl_cpu.stats.oob);
 	__this_cpu_inc(pl_cpu.irq_depth);
@@ -339,8 +338,22 @@ notrace void pl_oob_irq(unsigned int vector, struct rt_line *line)
 }
 NOKPROBE_SYMBOL(pl_oob_irq);
 
-/* In thunks.S: pl_oob_irq() on pl_cpu.rt_stack. */
-void pl_on_rt_stack(unsigned int vector, struct rt_line *line);
+/*
+ * pl_oob_irq() on this CPU's stack for RT interrupts, which nobody is on: Linux was interrupted,
+ * and comes back from here before it can be again. The way back is its first word, as on Linux's
+ * stacks for interrupts: objtool knows that form. Inline: a call has two words more on Linux's.
+ */
+static __always_inline void on_rt_stack(unsigned int vector, struct rt_line *line)
+{
+	register void **top asm("r11") = (void **)__this_cpu_read(pl_cpu.rt_stack) - 1;
+
+	asm volatile("movq %%rsp, (%[top])\n\t"
+		     "movq %[top], %%rsp\n\t"
+		     "call pl_oob_irq\n\t"
+		     "popq %%rsp"
+		     : [top] "+r" (top), "+D" (vector), "+S" (line), ASM_CALL_CONSTRAINT
+		     : : "rax", "rcx", "rdx", "r8", "r9", "r10", "cc", "memory");
+}
 
 /* What was logged, if Linux may have it where the interrupt of @regs hit. */
 static notrace noinline void look_at_log(struct pt_regs *regs)
@@ -369,7 +382,7 @@ static __always_inline void take_oob(struct pt_regs *regs, unsigned int vector,
 	/* Here, since from that other stack nobody finds the way back through Linux's. */
 	if (unlikely(__this_cpu_read(pl_cpu.logged_tsc)))
 		pl_core.hooks->stalled(regs);
-	pl_on_rt_stack(vector, line);
+	on_rt_stack(vector, line);
 	leave_oob();
 	if (pl_any())
 		look_at_log(regs);
@@ -418,7 +431,7 @@ NOKPROBE_SYMBOL(take_other);
  * Context: entry code, hardware interrupts off.
  */
 void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
-notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
+notrace rt_path void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
 {
 	/* First and alone, since it is on the path of each job. */
 	if (likely(gate == pl_core.rt_gate && (u8)error_code == pl_core.oob_vector))

@@ -22,9 +22,8 @@
 #define PL_SYS_GATES	4
 #define PL_SYS_STUB_BYTES 32
 
-/* Where assembly finds these members of struct pl_cpu. */
+/* Where assembly finds this member of struct pl_cpu. */
 #define PL_CPU_STATE 0
-#define PL_CPU_RT_STACK 8
 
 /*
  * The bits of pl_cpu.state. It looks like the second byte of RFLAGS, of which PL_VIF is IF, PL_ANY

@@ -15,21 +15,6 @@
 	.section .text, "ax"
 
 /*
- * void pl_on_rt_stack(unsigned int vector, struct rt_line *line)
- *
- * pl_oob_irq() on this CPU's stack for RT interrupts, which nobody is on: Linux was interrupted,
- * and comes back from here before it can be again.
- */
-SYM_FUNC_START(pl_on_rt_stack)
-	pushq	%rbp
-	movq	%rsp, %rbp
-	movq	PER_CPU_VAR(pl_cpu + PL_CPU_RT_STACK), %rsp
-	call	pl_oob_irq
-	leave
-	RET
-SYM_FUNC_END(pl_on_rt_stack)
-
-/*
  * One stub per gate and kind: says which gate it was. %rdi and %rsi
  * hold regs and error code, as Linux's entry code set them up for its own C function.
  */
@@ -50,8 +35,10 @@ SYM_CODE_START(\name)
 SYM_CODE_END(\name)
 .endm
 
-/* Beside pl_irq(), in the page of the path of each job. */
+/* Behind pl_irq(), whose section ends with this: the first stubs are the RT interrupt's and devices'. */
+	.section .text.hot.path, "ax"
 PL_STUBS pl_irq_stubs, pl_irq
+	.section .text, "ax"
 
 /* S_CLI: one bit. */
 SYM_FUNC_START(pl_cli)
