@@ -47,11 +47,14 @@ struct rt_cpu {
 	void *fp_linux;
 } ____cacheline_aligned;
 
+/* Of a cache line, whatever the kernel was built for. */
+#define RT_LINE_BYTES 64
+
 /* The first part of what a release touches takes three cache lines, the other one two. */
-static_assert(offsetof(struct rt_cpu, rq.few_ready[1]) == 3 * SMP_CACHE_BYTES);
+static_assert(offsetof(struct rt_cpu, rq.few_ready[1]) == 3 * RT_LINE_BYTES);
 static_assert(offsetof(struct rt_cpu, rq.few_timers[2]) - offsetof(struct rt_cpu, rq.events.slot) ==
-	      2 * SMP_CACHE_BYTES);
-static_assert(!(offsetof(struct rt_cpu, rq.events.slot) % SMP_CACHE_BYTES));
+	      2 * RT_LINE_BYTES);
+static_assert(!(offsetof(struct rt_cpu, rq.events.slot) % RT_LINE_BYTES));
 
 /* This CPU's: one load, of a line that is wanted anyway. Context: rt_exec_init() was called. */
 static __always_inline struct rt_cpu *rt_cpu_here(void)

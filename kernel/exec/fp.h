@@ -31,7 +31,7 @@ static __always_inline void rt_fp_bar(struct rt_cpu *cpu, bool on)
 	if (cpu->fp_barred == on)
 		return;
 	cpu->fp_barred = on;
-	if (!on) {
+	if (unlikely(!on)) {
 		asm volatile("clts" : : : "memory");
 		return;
 	}
@@ -42,7 +42,7 @@ static __always_inline void rt_fp_bar(struct rt_cpu *cpu, bool on)
 /** rt_fp_switch - @next (NULL: Linux) runs from now on. Context: its CPU. */
 static __always_inline void rt_fp_switch(struct rt_cpu *cpu, RT_TASK *next)
 {
-	if (next && !next->uses_fp) {
+	if (likely(next && !next->uses_fp)) {
 		rt_fp_bar(cpu, cpu->fp_trap);
 		return;
 	}

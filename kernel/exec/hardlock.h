@@ -29,8 +29,11 @@ static __always_inline void hardlock(struct hardlock *lock)
 	__this_cpu_inc(pl_cpu.locks);
 	ticket = atomic_fetch_inc(&lock->next);
 	/* Pairs with the release in hardunlock(): what that owner wrote is seen. */
-	while (smp_load_acquire(&lock->owner) != ticket)
-		cpu_relax();
+	if (unlikely(smp_load_acquire(&lock->owner) != ticket)) {
+		do {
+			cpu_relax();
+		} while (smp_load_acquire(&lock->owner) != ticket);
+	}
 }
 
 static __always_inline void hardunlock(struct hardlock *lock)

@@ -49,6 +49,8 @@ SYM_FUNC_START(rt_switch)
 	RET
 SYM_FUNC_END(rt_switch)
 
+	.section .text, "ax"
+
 /*
  * The first "return" of a new task comes here; the stack looks as if this had been called
  * from address 0, which is where unwinders stop. %rbx is the task.

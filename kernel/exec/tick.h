@@ -16,7 +16,7 @@ static inline void rt_exec_arm(struct rt_cpu *cpu)
 	rt_assert(pl_hard_disabled() && cpu == rt_cpu_here() &&
 		  hardlock_held(&cpu->lock));
 	/* In a pass of rt_exec_timer() the first timers are those it is about to take. */
-	if (!cpu->expiring && timerq_stale(&cpu->rq.timers))
+	if (!cpu->expiring && unlikely(timerq_stale(&cpu->rq.timers)))
 		pl_timer_arm(cpu->rq.timers.armed);
 }
 
@@ -31,16 +31,19 @@ static __always_inline bool rt_exec_may_choose(const struct rt_cpu *cpu)
 
 /** rt_exec_pick - who is to run, from @now on? The switch to it, which is rq.curr then, comes next
  *
+ * @released: there was a release just now; else it is the running task's call
+ *
  * Context: as above, the lock is held.
  * Return: whom that is from.
  */
-static __always_inline RT_TASK *rt_exec_pick(struct rt_cpu *cpu, u64 now)
+static __always_inline RT_TASK *rt_exec_pick(struct rt_cpu *cpu, u64 now, bool released)
 {
-	RT_TASK *prev = cpu->rq.curr, *next = core_pick(&cpu->rq, now);
+	RT_TASK *prev = cpu->rq.curr;
+	RT_TASK *next = released ? core_pick_released(&cpu->rq, now) : core_pick(&cpu->rq, now);
 
 	rt_assert(!cpu->chosen);
-	if (next != prev) {
-		if (next)
+	if (likely(next != prev)) {
+		if (likely(next))
 			next->frame.on_cpu = 1;
 		rt_fp_switch(cpu, next);
 	}
@@ -52,7 +55,7 @@ static __always_inline RT_TASK *rt_exec_pick(struct rt_cpu *cpu, u64 now)
 /** rt_exec_choose - the same, and rt_exec_resched() makes the switch. Context: as above */
 static __always_inline void rt_exec_choose(struct rt_cpu *cpu, u64 now)
 {
-	cpu->prev = rt_exec_pick(cpu, now);
+	cpu->prev = rt_exec_pick(cpu, now, true);
 	cpu->chosen = true;
 }
 

@@ -130,8 +130,9 @@ static __always_inline bool release_first(struct rt_rq *rq, RT_TASK *task)
 {
 	u64 key = task->priority, inherited = READ_ONCE(task->inherited);
 
-	if (unlikely(rq->ready.count || rq->timers.heap.count > 2 || task->budget ||
-		     task->state == CORE_BLOCKED || rq->events.slot || !rq_built_in(rq)))
+	/* One jump for as many as can be: what is not taken fills cache lines, too. */
+	if (unlikely(rq->ready.count | (u64)task->budget | (uintptr_t)rq->events.slot) ||
+	    unlikely(rq->timers.heap.count > 2 || task->state == CORE_BLOCKED || !rq_built_in(rq)))
 		return false;
 	heap_remove_first(&rq->timers.heap);
 	count_job(task);

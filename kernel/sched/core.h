@@ -279,6 +279,13 @@ void core_wake_stopped(struct rt_rq *rq, RT_TASK *task, RTIME now, bool by_linux
 RT_TASK *core_pick(struct rt_rq *rq, RTIME now);
 
 /*
+ * core_pick_released - the same after a release
+ *
+ * If that has interrupted Linux, which is common, it executes few bytes, one behind the other.
+ */
+RT_TASK *core_pick_released(struct rt_rq *rq, RTIME now);
+
+/*
  * core_swap - give the CPU's tasks to another policy, which admits them
  *
  * O(tasks), and O(log tasks) for each that is ready. What tasks inherit counts as the most urgent

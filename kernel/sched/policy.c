@@ -426,18 +426,26 @@ static noinline RT_TASK *watch_from(struct rt_rq *rq, RT_TASK *task, RTIME now)
 	return task;
 }
 
-/* @task gets the CPU, which @prev has had; either may be NULL: Linux. */
-static __always_inline RT_TASK *give(struct rt_rq *rq, RT_TASK *prev, RT_TASK *task, RTIME now)
+/* @task gets the CPU, which @prev has had, or NULL: Linux. */
+static __always_inline RT_TASK *give_task(struct rt_rq *rq, RT_TASK *prev, RT_TASK *task, RTIME now)
 {
 	picked(rq);
 	rq->curr = task;
-	if (!task)
-		return NULL;
 	task->begun = 1;
 	if (prev)
 		return task;
 	rq->linux_left = now;
 	return likely(!rq_must_watch(rq)) ? task : watch_from(rq, task, now);
+}
+
+/* The same where @task may be NULL: Linux. */
+static __always_inline RT_TASK *give(struct rt_rq *rq, RT_TASK *prev, RT_TASK *task, RTIME now)
+{
+	if (likely(task))
+		return give_task(rq, prev, task, now);
+	picked(rq);
+	rq->curr = NULL;
+	return NULL;
 }
 
 /* The same of a ring that is on. Apart, since that is rare; it saves no registers either. */
@@ -459,10 +467,20 @@ static noinline RT_TASK *pick_with_budgets(struct rt_rq *rq, RT_TASK *task, RTIM
 	return task;
 }
 
-/* The same where there may be budgets, or a ring that is on. */
-static noinline RT_TASK *pick_in_full(struct rt_rq *rq, RT_TASK *task, RTIME now)
+/* Not 0: the task that runs has a budget, or @task. */
+static __always_inline u64 budgets_of(const struct rt_rq *rq, const RT_TASK *task)
 {
-	if (unlikely(heap_queued(&rq->budget_timer.node) || (task && task->budget)))
+	u64 budgets = rq->budget_timer.node.place;
+
+	if (likely(task))
+		budgets |= (u64)task->budget;
+	return budgets;
+}
+
+/* The same where there may be budgets, or a ring that is on. */
+static noinline RT_TASK *pick_in_full(struct rt_rq *rq, RT_TASK *task, RTIME now, u64 budgets)
+{
+	if (unlikely(budgets))
 		return pick_with_budgets(rq, task, now);
 	return rq->events.slot ? give_noted(rq, task, now) : give(rq, rq->curr, task, now);
 }
@@ -472,24 +490,42 @@ static noinline RT_TASK *pick_by_policy(struct rt_rq *rq, RTIME now)
 	RT_TASK *task = checked_pick(rq);
 
 	rq_account(rq, now);
-	return pick_in_full(rq, task, now);
+	return pick_in_full(rq, task, now, budgets_of(rq, task));
 }
 
 /* What is rare goes on in a call that comes last: so this saves no registers. */
-rt_path RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
+rt_hot RT_TASK *core_pick(struct rt_rq *rq, RTIME now)
 {
 	RT_TASK *task, *prev = rq->curr;
+	u64 budgets;
 
 	core_assert_locked(rq);
 	if (unlikely(!rq_built_in(rq)))
 		return pick_by_policy(rq, now);
 	/* The built-in policy is under no verdict. */
 	task = rq_first(rq);
+	budgets = budgets_of(rq, task);
 	rq_account(rq, now);
-	if (unlikely(heap_queued(&rq->budget_timer.node) || rq->events.slot ||
-		     (task && task->budget)))
-		return pick_in_full(rq, task, now);
+	/* The bits of both: one jump. */
+	if (unlikely(budgets | (uintptr_t)rq->events.slot))
+		return pick_in_full(rq, task, now, budgets);
 	return give(rq, prev, task, now);
+}
+
+rt_path RT_TASK *core_pick_released(struct rt_rq *rq, RTIME now)
+{
+	RT_TASK *task;
+	u64 budgets;
+
+	core_assert_locked(rq);
+	if (unlikely(!rq_built_in(rq) || rq->curr || !rq->ready.count))
+		return core_pick(rq, now);
+	task = rq_first(rq);
+	rq->since = now;
+	budgets = rq->budget_timer.node.place | (u64)task->budget;
+	if (unlikely(budgets | (uintptr_t)rq->events.slot))
+		return pick_in_full(rq, task, now, budgets);
+	return give_task(rq, NULL, task, now);
 }
 
 const RT_TASK *core_admits(struct rt_rq *rq, const struct rt_sched_ops *ops)

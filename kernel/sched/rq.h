@@ -48,7 +48,9 @@ static inline void rq_add(struct rt_rq *rq, RT_TASK *task, u64 key)
 
 static inline RT_TASK *rq_first(const struct rt_rq *rq)
 {
-	return rq->ready.count ? container_of(rq->ready.slot[0].node, RT_TASK, ready) : NULL;
+	if (unlikely(!rq->ready.count))
+		return NULL;
+	return container_of(rq->ready.slot[0].node, RT_TASK, ready);
 }
 
 /*

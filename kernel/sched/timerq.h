@@ -117,7 +117,7 @@ static inline struct rt_timer *timerq_due(const struct timerq *queue, u64 now)
 /** timerq_fired - the device has gone off, and is about to be set to what this returns */
 static inline u64 timerq_fired(struct timerq *queue)
 {
-	queue->armed = heap_first_key(&queue->heap);
+	queue->armed = likely(queue->heap.count) ? queue->heap.slot[0].key : TIMERQ_NEVER;
 	return queue->armed;
 }
 
@@ -147,7 +147,7 @@ static inline u64 timerq_mark(const struct timerq *queue)
 /** timerq_fresh - is the first timer one that was started since @mark? */
 static inline bool timerq_fresh(const struct timerq *queue, u64 mark)
 {
-	return queue->heap.count && queue->heap.slot[0].seq >= mark;
+	return likely(queue->heap.count) && queue->heap.slot[0].seq >= mark;
 }
 
 /** timerq_early - would the device go off too late for the first timer? */

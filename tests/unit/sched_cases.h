@@ -63,11 +63,15 @@ static void sim_advance(RTIME now)
 			core_release(&sim_rq, container_of(timer, RT_TASK, timer));
 }
 
+/* By turns: both must choose alike. */
 static RT_TASK *sim_pick(void)
 {
-	if (sim_rq.need_resched)
-		return core_pick(&sim_rq, sim_now);
-	return sim_rq.curr;
+	static bool released;
+
+	if (!sim_rq.need_resched)
+		return sim_rq.curr;
+	released = !released;
+	return released ? core_pick_released(&sim_rq, sim_now) : core_pick(&sim_rq, sim_now);
 }
 
 /* rt_task_wakeup(), by a Linux process or by RT code. */

@@ -102,7 +102,7 @@ static int write_all(struct switch_over *s)
 	pl_nmi_gate_open();
 	pl_apichook_switch(s->on);
 	pl_core.active = s->on;
-	pl_core.rt_gate = s->on ? pl_rt_gate : PL_GATES;
+	pl_core.rt_vector = s->on ? pl_rt_vector : PL_VECTORS;
 	/* A CPU that comes later starts with interrupts off. */
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))

@@ -169,7 +169,7 @@ static bool oob_line(struct rt_line *line, unsigned int vector)
 	return !line->level || end_level(line, vector);
 }
 
-rt_path static bool oob_vector(void)
+static noinline bool oob_vector_in_full(void)
 {
 	if (__this_cpu_read(pl_cpu.asked)) {
 		/* Other CPUs may ask for more just now: this_cpu_xchg() would not do. */
@@ -179,6 +179,13 @@ rt_path static bool oob_vector(void)
 	}
 	/* On a CPU that is coming or going the timer is Linux's own. */
 	return !__this_cpu_read(pl_cpu.served) || pl_oneshot_due();
+}
+
+rt_path static bool oob_vector(void)
+{
+	if (unlikely(__this_cpu_read(pl_cpu.asked) || !__this_cpu_read(pl_cpu.served)))
+		return oob_vector_in_full();
+	return pl_oneshot_due();
 }
 
 /*

@@ -24,13 +24,15 @@
 #define LAST_EXCEPTION 0x1f
 
 static unsigned int nr_gates;
-unsigned int pl_rt_gate;
+unsigned int pl_rt_vector;
 
 static const void *stub_of(enum pl_slot_kind kind, unsigned int gate)
 {
 	const char *stubs = kind == PL_SLOT_IRQ ? pl_irq_stubs :
 			    kind == PL_SLOT_EXC ? pl_exc_stubs : pl_nmi_stubs;
 
+	if (kind == PL_SLOT_IRQ && gate == PL_SPURIOUS_GATE)
+		return pl_rt_irq;
 	return stubs + gate * PL_GATE_STUB_BYTES;
 }
 
@@ -118,14 +120,16 @@ static noinline_for_stack int find_irq_gates(const gate_desc *idt)
 	err = err ?: find_stubs("spurious_entries_start", &unused);
 	if (err)
 		return err;
-	common = add_entry(PL_SLOT_IRQ, 0, "asm_common_interrupt");
-	if (IS_ERR(common))
-		return PTR_ERR(common);
 	spurious = add_entry(PL_SLOT_IRQ, 0, "asm_spurious_interrupt");
 	if (IS_ERR(spurious))
 		return PTR_ERR(spurious);
+	if (spurious != &pl_core.gates[PL_SPURIOUS_GATE])
+		return pl_refuse("the spurious interrupt's gate is not the first");
+	common = add_entry(PL_SLOT_IRQ, 0, "asm_common_interrupt");
+	if (IS_ERR(common))
+		return PTR_ERR(common);
 	pl_core.oob_vector = LOCAL_TIMER_VECTOR;
-	pl_rt_gate = PL_GATES;
+	pl_rt_vector = PL_VECTORS;
 
 	for (unsigned int vector = FIRST_IRQ_VECTOR; vector < PL_VECTORS; vector++) {
 		unsigned long at = gate_offset(&idt[vector]), start, size;
@@ -139,7 +143,7 @@ static noinline_for_stack int find_irq_gates(const gate_desc *idt)
 			/* The highest free one, in the APIC's highest class, is ours. */
 			if (vector > LOCAL_TIMER_VECTOR) {
 				pl_core.oob_vector = vector;
-				pl_rt_gate = spurious - pl_core.gates;
+				pl_rt_vector = vector;
 			}
 			continue;
 		}

@@ -28,7 +28,7 @@
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/resident/state.h"
 
-struct pl_core pl_core = { .rt_gate = PL_GATES };
+struct pl_core pl_core = { .rt_vector = PL_VECTORS };
 EXPORT_SYMBOL_GPL(pl_core);
 const unsigned int pl_core_abi = PL_CORE_ABI;
 EXPORT_SYMBOL_GPL(pl_core_abi);
@@ -319,18 +319,24 @@ EXPORT_SYMBOL_GPL(pl_call_oob);
 
 /* ---- entries ---- */
 
+static notrace noinline void take_line(unsigned int vector, struct rt_line *line)
+{
+	if (unlikely(!pl_core.hooks->oob_line(line, vector)))
+		pl_log(vector);
+}
+NOKPROBE_SYMBOL(take_line);
+
 /* Context: RT interrupt: on this CPU's own stack if Linux was interrupted, else on the task's. */
 void pl_oob_irq(unsigned int vector, struct rt_line *line);
 notrace rt_path void pl_oob_irq(unsigned int vector, struct rt_line *line)
 {
 	__this_cpu_inc(pl_cpu.stats.oob);
 	__this_cpu_inc(pl_cpu.irq_depth);
-	if (line) {
-		if (unlikely(!pl_core.hooks->oob_line(line, vector)))
-			pl_log(vector);
+	if (unlikely(line)) {
+		take_line(vector, line);
 	} else {
 		ack();
-		if (static_call(pl_core_vector)())
+		if (unlikely(static_call(pl_core_vector)()))
 			pl_log(LOCAL_TIMER_VECTOR);
 	}
 	__this_cpu_dec(pl_cpu.irq_depth);
@@ -388,9 +394,16 @@ static __always_inline void take_oob(struct pt_regs *regs, unsigned int vector,
 		look_at_log(regs);
 }
 
-/* Any but RT's vector by the gate where that is expected. */
-static notrace noinline void take_other(struct pt_regs *regs, unsigned long error_code,
-					unsigned int gate)
+/**
+ * pl_irq - an interrupt, in place of Linux's C handler
+ * @regs: as saved by Linux's entry code
+ * @error_code: the vector, where the entry code passes it
+ * @gate: which call site
+ *
+ * Context: entry code, hardware interrupts off.
+ */
+void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
+notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
 {
 	unsigned int vector = pl_core.gates[gate].vector ?: (u8)error_code;
 	struct pl_cpu *cpu = this_cpu_ptr(&pl_cpu);
@@ -420,26 +433,22 @@ static notrace noinline void take_other(struct pt_regs *regs, unsigned long erro
 		cpu->stats.logged++;
 	look_at_log(regs);
 }
-NOKPROBE_SYMBOL(take_other);
-
-/**
- * pl_irq - an interrupt, in place of Linux's C handler
- * @regs: as saved by Linux's entry code
- * @error_code: the vector, where the entry code passes it
- * @gate: which call site
- *
- * Context: entry code, hardware interrupts off.
- */
-void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate);
-notrace rt_path void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int gate)
-{
-	/* First and alone, since it is on the path of each job. */
-	if (likely(gate == pl_core.rt_gate && (u8)error_code == pl_core.oob_vector))
-		take_oob(regs, pl_core.oob_vector, NULL);
-	else
-		take_other(regs, error_code, gate);
-}
 NOKPROBE_SYMBOL(pl_irq);
+
+/*
+ * pl_rt_irq - the same by PL_SPURIOUS_GATE, where RT's vector is expected
+ *
+ * That comes first and alone, since it is on the path of each job.
+ */
+notrace rt_path void pl_rt_irq(struct pt_regs *regs, unsigned long error_code)
+{
+	if (likely((u8)error_code == pl_core.rt_vector))
+		take_oob(regs, pl_core.rt_vector, NULL);
+	else
+		pl_irq(regs, error_code, PL_SPURIOUS_GATE);
+}
+NOKPROBE_SYMBOL(pl_rt_irq);
+EXPORT_SYMBOL_GPL(pl_rt_irq);
 
 /*
  * A machine check in ring 3 of RT code. Linux's handler for user mode would mend or end the process

@@ -13,6 +13,7 @@
 
 #define PL_GATES 96		/* room for as many */
 #define PL_GATE_STUB_BYTES 16
+#define PL_SPURIOUS_GATE 0	/* of vectors without a gate of their own; RT's is one of them */
 
 /* The ways by which ring 3 makes system calls; each has a stub at pl_sys_stubs. */
 #define PL_SYS_64	0	/* syscall, 64-bit code */
@@ -44,7 +45,7 @@
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 13
+#define PL_CORE_ABI 14
 
 struct irq_desc;
 struct pt_regs;
@@ -155,8 +156,8 @@ struct pl_hooks {
  * @active: the kernel's slots lead here
  * @oob_vector: the vector of the RT timer and IPI; the timer may also still, or
  *	already, come on Linux's own
- * @rt_gate: the gate that @oob_vector comes by, and nothing else than vectors without a gate of
- *	their own; PL_GATES: while it is not @active, or there is none
+ * @rt_vector: @oob_vector; PL_VECTORS: while it is not @active, or if that does not come by
+ *	PL_SPURIOUS_GATE
  * @rt_lines: how many RT interrupts there are
  * @eoi_at: where one store is the kernel's own EOI; NULL: nowhere
  * @ns_per_tsc: see deadline.h
@@ -172,7 +173,7 @@ struct pl_hooks {
 struct pl_core {
 	bool active;
 	u8 oob_vector;
-	unsigned int rt_gate;
+	unsigned int rt_vector;
 	unsigned int rt_lines;
 	volatile u32 *eoi_at;
 	u64 ns_per_tsc;
@@ -209,6 +210,9 @@ extern char pl_rdgsbase[], pl_wrgsbase[], pl_wrgsbase_rsi[], pl_load_gs_index[];
 extern char pl_cmos_read[], pl_cmos_write[];
 extern char pl_irq_stubs[], pl_exc_stubs[], pl_nmi_stubs[];	/* PL_GATES of each */
 extern char pl_sys_stubs[];
+
+/* The same for the calls of PL_SPURIOUS_GATE, which need no stub. */
+void pl_rt_irq(struct pt_regs *regs, unsigned long error_code);
 
 /* Takes the place of the kernel's EOI function. */
 void pl_eoi(COMPAT_EOI_ARGS);

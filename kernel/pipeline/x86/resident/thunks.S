@@ -12,6 +12,9 @@
 #include "compat/idle.h"
 #include "pipeline/x86/resident/tactus_core.h"
 
+	/* That of what a release executes begins with a cache line. */
+	.section .text.hot.path, "ax"
+	.balign 64
 	.section .text, "ax"
 
 /*
@@ -35,10 +38,7 @@ SYM_CODE_START(\name)
 SYM_CODE_END(\name)
 .endm
 
-/* Behind pl_irq(), whose section ends with this: the first stubs are the RT interrupt's and devices'. */
-	.section .text.hot.path, "ax"
 PL_STUBS pl_irq_stubs, pl_irq
-	.section .text, "ax"
 
 /* S_CLI: one bit. */
 SYM_FUNC_START(pl_cli)
