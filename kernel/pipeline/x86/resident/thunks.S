@@ -40,14 +40,20 @@ SYM_CODE_END(\name)
 
 PL_STUBS pl_irq_stubs, pl_irq
 
+/* What direct calls reach only, and all the time: without the ENDBR of SYM_FUNC_START(). */
+.macro PL_SLOT_START name:req
+SYM_START(\name, SYM_L_GLOBAL, SYM_A_ALIGN)
+	ANNOTATE_NOENDBR
+.endm
+
 /* S_CLI: one bit. */
-SYM_FUNC_START(pl_cli)
+PL_SLOT_START pl_cli
 	andb	$~PL_VIF, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
 	RET
 SYM_FUNC_END(pl_cli)
 
 /* IF is on for Linux if both the virtual and the hardware's are. */
-SYM_FUNC_START(pl_save_fl)
+PL_SLOT_START pl_save_fl
 	pushfq
 	popq	%rax
 	andb	PER_CPU_VAR(pl_cpu + PL_CPU_STATE), %ah
@@ -59,7 +65,7 @@ SYM_FUNC_END(pl_save_fl)
  * Linux is unstalled already, and replays the rest: then nothing is found here. The jump looks at
  * PL_ANY, the sign of what the OR left: sti keeps it.
  */
-SYM_FUNC_START(pl_sti)
+PL_SLOT_START pl_sti
 	orb	$PL_VIF, PER_CPU_VAR(pl_cpu + PL_CPU_STATE)
 	sti
 	js	1f
