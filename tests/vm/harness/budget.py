@@ -2,8 +2,9 @@
 """Tells what each test took, and fails a run that took more than its budget.
 
 Counted is time of the host's CPUs, guests, builds and compilers included: the wall's clock of a
-shared machine says more about its other users. `--cpu-budget S` sets the limit; each test's share
-goes into the closing table, and with `--cpu-times FILE` all of them into a file.
+shared machine says more about its other users. `--cpu-budget S` sets the limit; what is made once
+for all runs to come, as a kernel is, does not count against it. Each test's share goes into the
+closing table, and with `--cpu-times FILE` all of them into a file.
 
 A run with a budget also notes in the cache what each file took, and the next one begins with those
 that take longest: else one worker is still at such a file when the other has nothing left.
@@ -13,14 +14,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .bench.common import cache_dir
+from .bench.common import FIRST_USES, cache_dir, used_s
 
 SHOWN = 25
 KEY = "cpu_s"
@@ -32,12 +33,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="fail when all tests together took more seconds of CPU time")
     group.addoption("--cpu-times", type=Path, metavar="FILE",
                     help="write what each test took, in seconds of CPU time, as each ends")
-
-
-def used_s() -> float:
-    """What this process and its children that have ended took so far."""
-    return sum(usage.ru_utime + usage.ru_stime for usage in
-               map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -79,6 +74,9 @@ class Table:
         self.file: Path | None = config.getoption("--cpu-times")
         self.took: dict[str, float] = {}
         self.before: dict[str, float] = {}
+        self.scratch = tempfile.TemporaryDirectory(prefix="first-uses-")
+        # Workers, and all that tests start, have it from here.
+        os.environ[FIRST_USES] = f"{self.scratch.name}/all"
         if self.file:
             self.file.write_text("")
         if self.budget_s:
@@ -104,6 +102,18 @@ class Table:
     def total_s(self) -> float:
         return sum(self.took.values())
 
+    def first_uses(self) -> list[tuple[float, str]]:
+        """What was made for good, and the CPU time that it took."""
+        try:
+            lines = Path(os.environ[FIRST_USES]).read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        return [(float(spent), what) for spent, what in (line.split(" ", 1) for line in lines)]
+
+    @property
+    def counted_s(self) -> float:
+        return self.total_s - sum(spent for spent, _ in self.first_uses())
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         spent = dict(report.user_properties).get(KEY, 0.0)
         self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + float(spent)  # type: ignore
@@ -115,7 +125,7 @@ class Table:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.budget_s:
             self.note()
-        if self.budget_s and self.total_s > self.budget_s and session.exitstatus == 0:
+        if self.budget_s and self.counted_s > self.budget_s and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -124,9 +134,13 @@ class Table:
         for name, spent in most:
             if spent >= 1:
                 terminalreporter.write_line(f"{spent:7.1f} s  {name}")
-        limit = f" of {self.budget_s:.0f}" if self.budget_s else ""
-        terminalreporter.write_line(f"{self.total_s:7.1f} s{limit} in all")
-        if self.budget_s and self.total_s > self.budget_s:
+        for spent, what in sorted(self.first_uses(), reverse=True):
+            terminalreporter.write_line(f"{spent:7.1f} s  for good: {what}")
+        terminalreporter.write_line(f"{self.total_s:7.1f} s in all")
+        if self.budget_s:
+            terminalreporter.write_line(f"{self.counted_s:7.1f} s of {self.budget_s:.0f}, without"
+                                        " what was made for good")
+        if self.budget_s and self.counted_s > self.budget_s:
             terminalreporter.write_line("FAILED: the tests took more than their budget", red=True)
 
 

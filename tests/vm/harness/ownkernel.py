@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .bench import packages
-from .bench.common import BenchError
+from .bench.common import BenchError, first_use
 from .bench.kernels import SUITES
 
 HERE = Path(__file__).resolve().parent
@@ -159,8 +159,9 @@ def source(series: str = "") -> Path:
             scratch = place.with_name(place.name + ".new")
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir(parents=True)
-            subprocess.run(["tar", "-xf", str(tar), "-C", str(scratch),
-                            "--strip-components=1"], check=True)
+            with first_use(tar.name):
+                subprocess.run(["tar", "-xf", str(tar), "-C", str(scratch),
+                                "--strip-components=1"], check=True)
             scratch.rename(place)
     return place
 
@@ -207,9 +208,11 @@ def build_environment() -> dict[str, str]:
 
 def make(tree: Path, src: Path, *targets: str, log: Path, progress: str = "",
          clang: str = "") -> None:
-    """Run make in the source with its output in @tree; show how far it is."""
+    """Run make in the source with its output in @tree; show how far it is. Not by ccache, which
+    would preprocess each file once more: the tree itself is kept."""
     jobs = os.cpu_count() or 1
-    command = ["nice", "make", "-C", str(src), f"O={tree}", f"-j{jobs}", *compiler(clang), *targets]
+    words = [f"LLVM=-{clang}"] if clang else []
+    command = ["nice", "make", "-C", str(src), f"O={tree}", f"-j{jobs}", *words, *targets]
     start = last = time.monotonic()
     done = 0
     with open(log, "a") as out, subprocess.Popen(
@@ -265,9 +268,10 @@ def kernel(name: str) -> Kernel:
             tree.mkdir(parents=True, exist_ok=True)
             log = tree / "tactus-build.log"
             log.unlink(missing_ok=True)
-            configure(name, tree, src, log)
-            make(tree, src, "bzImage", "modules", log=log, progress=f"{name} kernel",
-                 clang=CLANG.get(name, ""))
+            with first_use(f"the {name} kernel"):
+                configure(name, tree, src, log)
+                make(tree, src, "bzImage", "modules", log=log, progress=f"{name} kernel",
+                     clang=CLANG.get(name, ""))
             built.write_text("")
     release = (tree / "include/config/kernel.release").read_text().strip()
     return Kernel(name, tree, release)

@@ -42,6 +42,28 @@ def test_cpu_time_of_children_counts(tmp_path: Path, budget: float, status: int,
     assert 0.3 <= noted["test_it.py"] < 30
 
 
+@pytest.mark.parametrize("budget, status", [(0.2, 0), (0.01, 1)])
+def test_what_is_made_for_good_does_not_count(tmp_path: Path, budget: float, status: int) -> None:
+    """A test's child makes something that is kept, and takes a little for itself."""
+    (tmp_path / "make.py").write_text(
+        "import time\nfrom harness.bench.common import first_use\n"
+        "with first_use('a kernel'):\n    while time.process_time() < 1: pass\n")
+    (tmp_path / "test_it.py").write_text(
+        "import subprocess, sys, time\ndef test_it():\n"
+        "    subprocess.run([sys.executable, 'make.py'], check=True)\n"
+        "    first = time.process_time()\n    while time.process_time() < first + 0.05: pass\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", "-n1",
+         f"--cpu-budget={budget}", "."],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
+                          "TACTUS_CACHE": str(tmp_path / "cache")})
+    assert done.returncode == status, done.stdout
+    assert re.search(r"1\.\d s  for good: a kernel\n +1\.\d s in all", done.stdout)
+    assert ("more than their budget" in done.stdout) == bool(status)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_took_longest_begins(tmp_path: Path, workers: int) -> None:
     """Each worker has the next file as soon as it has done with one."""

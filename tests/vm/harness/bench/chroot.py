@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .apt import Apt
-from .common import TREE, BenchError, cache_dir, locked, output_of, say
+from .common import TREE, BenchError, cache_dir, first_use, locked, output_of, say
 from .kernels import Kernel, compiler_of
 
 # Whose kernels the machine itself builds modules for.
@@ -92,12 +92,13 @@ def debian(folder: Path, release: str, packages: Sequence[str], *words: str) -> 
     sources.parent.mkdir(parents=True, exist_ok=True)
     sources.write_text(Apt(release).sources_text(), encoding="utf-8")
     try:
-        output_of(
-            ["mmdebstrap", "--quiet", "--variant=apt", "--mode=root",
-             f"--include={','.join(packages)}", *words, *_proxies(),
-             release, str(folder), str(sources)],
-            f"making a root file system of {release}",
-        )
+        with first_use(f"a root file system of {release}"):
+            output_of(
+                ["mmdebstrap", "--quiet", "--variant=apt", "--mode=root",
+                 f"--include={','.join(packages)}", *words, *_proxies(),
+                 release, str(folder), str(sources)],
+                f"making a root file system of {release}",
+            )
     except BenchError:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -50,6 +51,26 @@ def locked(path: Path, shared: bool = False) -> Iterator[None]:
     with open(path, "a", encoding="ascii") as handle:
         fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield
+
+
+# Names a file for what first uses took, a line each: seconds of CPU time, and what was made.
+FIRST_USES = "TACTUS_FIRST_USES"
+
+
+def used_s() -> float:
+    """What this process and its children that have ended took so far, in seconds of CPU time."""
+    return sum(usage.ru_utime + usage.ru_stime for usage in
+               map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+@contextlib.contextmanager
+def first_use(what: str) -> Iterator[None]:
+    """Around what is made once for all runs to come. None may be within another one."""
+    before = used_s()
+    yield
+    if file := os.environ.get(FIRST_USES):
+        with open(file, "a", encoding="utf-8") as out:
+            out.write(f"{used_s() - before:.1f} {what}\n")
 
 
 def output_of(command: Sequence[str], what: str, cwd: Path | None = None) -> str:

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from . import bochs, console, emulator, initrd, kept, parallel, plugins, secureboot
 from .channel import Channel, Record
-from .common import EXIT_EMULATOR, EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, locked, say
+from .common import (
+    EXIT_EMULATOR, EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, first_use, locked, say)
 from .kernels import Kernel
 from .modules import Plan
 from .monitor import Monitor
@@ -405,9 +406,12 @@ def _state(job: Job, base: bytes, scratch: Path) -> kept.State:
                 return state
         say(f"booting {job.kernel.release} once for all runs like this")
     for _ in range(kept.TRIES):
-        with locked(state.lock), _Machine(job, scratch) as machine:
-            if state.use() or machine.keep(state, base):
+        with locked(state.lock):
+            if state.use():
                 return state
+            with first_use(f"a state of {job.kernel.release}"), _Machine(job, scratch) as machine:
+                if machine.keep(state, base):
+                    return state
     raise kept.ClockMovesError("the clock does not stand still while the guest does")
 
 

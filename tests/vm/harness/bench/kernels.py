@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .apt import Apt, Package, version_key
-from .common import BenchError, cache_dir, locked, output_of, say
+from .common import BenchError, cache_dir, first_use, locked, output_of, say
 
 # What the bench's guest lives on; distributions have all of it.
 NEEDED = ("CONFIG_PCI", "CONFIG_SYSFS", "CONFIG_DEVTMPFS", "CONFIG_PROC_FS", "CONFIG_TMPFS",
@@ -175,6 +175,36 @@ def _closure(apt: Apt, names: list[str]) -> list[Package]:
     return list(found.values())
 
 
+def _unpack(apt: Apt, image: Package, flavour: str, series: str, folder: Path) -> None:
+    """Has the kernel, with its headers, in a folder that was not there."""
+    release = image.name.removeprefix("linux-image-")
+    scratch = folder.with_name(folder.name + ".new")
+    shutil.rmtree(scratch, ignore_errors=True)
+    _forget_old(series, flavour)
+    debs = apt.download(_closure(apt, [image.name, f"linux-headers-{release}"]),
+                        scratch / "debs")
+    root = scratch / "root"
+    root.mkdir()
+    for deb in debs:
+        output_of(["dpkg", "-x", str(deb), str(root)], f"unpacking {deb.name}")
+    shutil.rmtree(scratch / "debs")
+    data = _describe(root, release)
+    data |= {"release": release, "version": image.version, "flavour": flavour,
+             "suite": apt.suite}
+    # The headers name their common part by the place where installing would put it; the
+    # final one is written down, so that the tree can be moved into place in one step.
+    makefile = root / data["kdir"] / "Makefile"
+    makefile.write_text(
+        makefile.read_text(encoding="utf-8").replace("/usr/src/", f"{folder}/root/usr/src/"),
+        encoding="utf-8",
+    )
+    output_of(["depmod", "-b", str(root / data["modules"]).removesuffix(
+        f"/lib/modules/{release}"), release], "depmod")
+    (scratch / "kernel.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    scratch.rename(folder)
+
+
 def _fetch(apt: Apt, image: Package, flavour: str, series: str) -> Kernel:
     release = image.name.removeprefix("linux-image-")
     folder = _home() / f"{release}_{image.version.replace(':', '_').replace('/', '_')}"
@@ -183,31 +213,8 @@ def _fetch(apt: Apt, image: Package, flavour: str, series: str) -> Kernel:
         if kernel:
             return kernel
         say(f"fetching kernel {release} ({image.version})")
-        scratch = folder.with_name(folder.name + ".new")
-        shutil.rmtree(scratch, ignore_errors=True)
-        _forget_old(series, flavour)
-        debs = apt.download(_closure(apt, [image.name, f"linux-headers-{release}"]),
-                            scratch / "debs")
-        root = scratch / "root"
-        root.mkdir()
-        for deb in debs:
-            output_of(["dpkg", "-x", str(deb), str(root)], f"unpacking {deb.name}")
-        shutil.rmtree(scratch / "debs")
-        data = _describe(root, release)
-        data |= {"release": release, "version": image.version, "flavour": flavour,
-                 "suite": apt.suite}
-        # The headers name their common part by the place where installing would put it; the
-        # final one is written down, so that the tree can be moved into place in one step.
-        makefile = root / data["kdir"] / "Makefile"
-        makefile.write_text(
-            makefile.read_text(encoding="utf-8").replace("/usr/src/", f"{folder}/root/usr/src/"),
-            encoding="utf-8",
-        )
-        output_of(["depmod", "-b", str(root / data["modules"]).removesuffix(
-            f"/lib/modules/{release}"), release], "depmod")
-        (scratch / "kernel.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        scratch.rename(folder)
+        with first_use(f"kernel {release}"):
+            _unpack(apt, image, flavour, series, folder)
         kernel = _load(folder)
         assert kernel
         return kernel

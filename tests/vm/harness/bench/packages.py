@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .apt import REFRESH_S, Apt
-from .common import BenchError, locked, output_of, say
+from .common import BenchError, first_use, locked, output_of, say
 
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
@@ -59,17 +59,18 @@ def unpack(apt: Apt, names: Sequence[str], home: Path, without: Sequence[str] = 
             wanted = apt.closure(names, without)
             say(f"fetching {names[0]} {version} with {len(wanted) - 1} more packages of "
                 f"{apt.suite} (once, it is not installed)")
-            scratch = folder.with_name(f"{folder.name}.new")
-            shutil.rmtree(scratch, ignore_errors=True)
-            for deb in apt.download(wanted, scratch / "debs"):
-                output_of(["dpkg-deb", "-x", str(deb), str(scratch / "root")],
-                          f"unpacking {deb.name}")
-            shutil.rmtree(scratch / "debs")
-            for old in home.glob("*/root"):
-                if old.parent != scratch:
-                    say(f"forgetting {names[0]} {old.parent.name}")
-                    shutil.rmtree(old.parent, ignore_errors=True)
-            scratch.rename(folder)
+            with first_use(names[0]):
+                scratch = folder.with_name(f"{folder.name}.new")
+                shutil.rmtree(scratch, ignore_errors=True)
+                for deb in apt.download(wanted, scratch / "debs"):
+                    output_of(["dpkg-deb", "-x", str(deb), str(scratch / "root")],
+                              f"unpacking {deb.name}")
+                shutil.rmtree(scratch / "debs")
+                for old in home.glob("*/root"):
+                    if old.parent != scratch:
+                        say(f"forgetting {names[0]} {old.parent.name}")
+                        shutil.rmtree(old.parent, ignore_errors=True)
+                scratch.rename(folder)
         (home / "asked").touch()
     return folder / "root"
 

@@ -78,6 +78,12 @@ class Result:
 
     path: Path
 
+    @property
+    def first(self) -> bool:
+        """Has nobody built any for this kernel yet?"""
+        kernel = self.path.name.rpartition("-")[0]
+        return not any(self.path.parent.glob(f"{kernel}-*.tar.gz"))
+
     def restore(self, folder: Path) -> str | None:
         """Puts what was made into a folder; what the make said, None if nobody has built it."""
         try:

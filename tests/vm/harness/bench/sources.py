@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .apt import Apt
-from .common import BenchError, cache_dir, locked, output_of, say
+from .common import BenchError, cache_dir, first_use, locked, output_of, say
 from .packages import asked_lately
 
 
@@ -72,7 +72,8 @@ def program(name: str, suites: Sequence[str], home: Path, options: Sequence[str]
             output_of(["tar", "-C", str(scratch), "-xf", str(archive)], f"unpacking {archive.name}")
             folder = next(path for path in scratch.iterdir() if path.is_dir())
             output_of(["patch", "-d", str(folder), "-p1", "-i", str(patch)], f"patching {name}")
-            made = build(folder)
+            with first_use(name):
+                made = build(folder)
             for old in home.glob("*-*"):
                 shutil.rmtree(old)
             built.parent.mkdir()

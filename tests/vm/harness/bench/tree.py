@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from . import builds, chroot, results
-from .common import TREE, BenchError, build_dir, locked, say
+from .common import TREE, BenchError, build_dir, first_use, locked, say
 from .kernels import CHECKING, LOCAL, Kernel, compiler_missing, compiler_of
 
 # What Kbuild may read; everything else in the checkout does not concern the modules.
@@ -49,13 +49,16 @@ def _make(kernel: Kernel, folder: Path, extra: list[str], also: list[Path] | Non
             if (text := kept.restore(folder)) is not None:
                 say(f"the modules in {folder} are kept from an equal build")
                 return 0, build.told(text)
-        if inside:
-            done = chroot.run(kernel, build.command, [folder, *(also or [])], build.places,
-                              build.env)
-        else:
-            done = subprocess.run(build.command, stdin=subprocess.DEVNULL, capture_output=True,
-                                  text=True, check=False, env=env | build.env,
-                                  pass_fds=build.handles)
+        first = (first_use(f"the modules for {kernel.release}") if kept and kept.first
+                 else contextlib.nullcontext())
+        with first:
+            if inside:
+                done = chroot.run(kernel, build.command, [folder, *(also or [])], build.places,
+                                  build.env)
+            else:
+                done = subprocess.run(build.command, stdin=subprocess.DEVNULL, capture_output=True,
+                                      text=True, check=False, env=env | build.env,
+                                      pass_fds=build.handles)
         text = done.stdout + done.stderr
         if kept and not done.returncode:
             kept.keep(folder, text)     # with the names that the build gives the folder
