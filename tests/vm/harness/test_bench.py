@@ -321,6 +321,19 @@ def test_what_one_folder_had_compiled_serves_another(tmp_path, kernel):
     assert done["one"][1] == done["other"][1]
 
 
+def test_what_the_assembler_reads_is_read_anew(tmp_path):
+    """ccache is not told of it by the compiler."""
+    (tmp_path / "Kbuild").write_text("obj-m := mine.o\n")
+    for text in ("the first one", "another one"):
+        (tmp_path / "text").write_text(text)
+        (tmp_path / "mine.c").write_text(
+            "#include <linux/module.h>\n"
+            f'asm(".section .rodata; .incbin \\"{tmp_path}/text\\"; .previous");\n'
+            'MODULE_LICENSE("GPL");\n')
+        assert vm_words("build", tmp_path).returncode == 0
+        assert text.encode() in (tmp_path / "mine.ko").read_bytes()
+
+
 def test_what_is_built_can_be_installed(tmp_path):
     """By kbuild's own rule, which reads the list that a build left."""
     folder = tmp_path / "mine"
