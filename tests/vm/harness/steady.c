@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A plug-in for QEMU: keeps the host's time out of a run of several CPUs in virtual time.
+ * A plug-in for QEMU: keeps the host's time out of a run of several CPUs in virtual time, and a
+ * CPU's turns short.
  *
- *	qemu-system-x86_64 -icount shift=0,sleep=off -smp 2 -plugin steady.so ...
+ *	qemu-system-x86_64 -icount shift=0,sleep=off -smp 2 -plugin steady.so,turn_ns=N ...
  *
- * It comes in by three ways.
+ * The host's time comes in by three ways.
  *
  * 1. When all CPUs have halted, QEMU's main loop moves the virtual clock on to the next timer. It does
  * so whenever it wakes up, be it for another reason, and looks at the CPUs without stopping their
@@ -21,19 +22,33 @@
  * 3. A CPU that stops the machine has the main loop do it, and meanwhile the next CPU has its turn,
  * for as long as the main loop takes. Here that turn waits for the main loop.
  *
+ * A turn ends when a CPU sets its timer, and the other CPU may then have one that lasts until that timer
+ * is due. If the timer is the end of a job's budget, the job has lost all of it to a CPU that is merely
+ * busy. Here a turn ends after N ns: a timer of our own does nothing but start anew. Without N, or
+ * with 0, there is none. While all CPUs are halted there are no turns to end: then the next is after
+ * the next event.
+ *
  * QEMU's interface for plug-ins has nothing of the kind: these are functions and variables of the
  * program itself, which exports them for its own modules.
  */
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define EXPORT		__attribute__((visibility("default")))
 #define BEFORE_POLL	0	/* MAIN_LOOP_POLL_FILL */
 #define HOST_TIME	0	/* QEMU_CLOCK_REALTIME */
+#define VIRTUAL_CLOCK	1	/* QEMU_CLOCK_VIRTUAL */
+#define NANOSECONDS	1	/* SCALE_NS */
+#define ALL_TIMERS	(~0)	/* QEMU_TIMER_ATTR_ALL */
 
-/* QEMU's. */
+/* QEMU's, no more of them than is used here; its timer is smaller than ours. */
+struct timer { uint64_t room[16]; };
 struct notifier {
 	void (*notify)(struct notifier *notifier, void *data);
 	void *next, **prev;
@@ -44,6 +59,13 @@ extern void (*bql_mutex_lock_func)(void *mutex, const char *file, int line);
 extern bool qtest_allowed;	/* the clock is somebody else's business */
 void main_loop_poll_add_notifier(struct notifier *notifier);
 void qemu_clock_enable(int clock, bool enabled);
+extern char main_loop_tlg[];
+void timer_init_full(struct timer *timer, void *group, int clock, int scale, int attributes,
+		     void (*callback)(void *), void *opaque);
+void timer_mod_ns(struct timer *timer, int64_t expires_ns);
+int64_t qemu_clock_get_ns(int clock);
+int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
+bool all_cpu_threads_idle(void);
 bool qemu_vmstop_requested(int *state);
 void qemu_system_vmstop_request_prepare(void);
 void qemu_system_vmstop_request(int state);
@@ -56,6 +78,8 @@ static void (*cond_wait)(void *cond, void *mutex, const char *file, int line);
 static void (*lock)(void *mutex, const char *file, int line);
 static pthread_t cpus;			/* the thread that all CPUs share */
 static bool known, waiting;		/* under QEMU's lock */
+static struct timer timer;
+static int64_t turn_ns;
 
 static bool in_cpus(void)
 {
@@ -100,19 +124,41 @@ static void polls(struct notifier *notifier, void *poll)
 
 static struct notifier notifier = { .notify = polls };
 
+static void end_turn(void *unused)
+{
+	int64_t wait = turn_ns, event;
+
+	(void)unused;
+	/* Our own timer is not among those that are still to come. */
+	if (all_cpu_threads_idle()) {
+		event = qemu_clock_deadline_ns_all(VIRTUAL_CLOCK, ALL_TIMERS);
+		if (event > 0)
+			wait += event;
+	}
+	timer_mod_ns(&timer, qemu_clock_get_ns(VIRTUAL_CLOCK) + wait);
+}
+
+/* The first CPU is made when the clocks are there. */
 static void start(uint64_t id, unsigned int cpu)
 {
 	(void)id;
-	(void)cpu;
 	cpus = pthread_self();
 	known = true;
+	if (cpu || !turn_ns)
+		return;
+	timer_init_full(&timer, main_loop_tlg, VIRTUAL_CLOCK, NANOSECONDS, 0, end_turn, NULL);
+	end_turn(NULL);
 }
 
 int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 {
 	(void)info;
-	(void)argc;
-	(void)argv;
+	if (argc == 1 && !strncmp(argv[0], "turn_ns=", 8)) {
+		turn_ns = strtoll(argv[0] + 8, NULL, 0);
+	} else if (argc) {
+		fprintf(stderr, "steady: turn_ns=NUMBER or nothing is wanted\n");
+		return -1;
+	}
 	cond_wait = qemu_cond_wait_func;
 	qemu_cond_wait_func = wait_and_tell;
 	lock = bql_mutex_lock_func;

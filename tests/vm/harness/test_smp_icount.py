@@ -5,6 +5,7 @@ from."""
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,19 @@ def test_the_hosts_timers_end_no_turn(vm):
     first, second = (vm("for i in 1 2 3 4; do (true) & done; wait; cat /proc/schedstat",
                         smp=2, qemu=often, state="keep") for _ in range(2))
     assert first.stdout == second.stdout
+
+
+@pytest.mark.parametrize("cpus", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_busy_cpus_leave_a_job_its_budget(vm, cpus):
+    """A turn of theirs is short: else it lasts until the job's next timer, the end of its budget."""
+    busy = "\n".join(f"taskset -c {cpu} sh -c 'while :; do :; done' &" for cpu in range(1, cpus))
+    done = vm(f"{busy}\ntaskset -c 0 ./user_latency --seconds=0.2 --json\n"
+              "tail -n +2 /sys/kernel/tactus/demotions",
+              modules="tactus rtfifo tactus_user", smp=cpus, icount=True,
+              put=[programs.build("user_latency")])
+    figures = json.loads(done.stdout)
+    assert figures["missed"] == 0
+    assert figures["max_ns"] < (cpus - 1) * guest.TURN_NS + 5000
 
 
 class Goes(Monitor):

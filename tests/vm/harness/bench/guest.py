@@ -28,6 +28,9 @@ from .monitor import Monitor
 
 PR_SET_PDEATHSIG = 1     # <linux/prctl.h>
 POLL_S = 0.02
+# The longest turn of one of several CPUs: an RT task waits no longer for another CPU's, and each turn
+# costs the host some microseconds.
+TURN_NS = 50_000
 # A panicked guest is given up when it has printed nothing for so long: of its own CPU time, which a
 # busy host does not shorten, or, for one that has halted, of the host's.
 PANIC_GRACE_CPU_S = 5.0
@@ -117,7 +120,8 @@ def _command_line(job: Job, qemu: emulator.Emulator, channel: Channel, monitor: 
         args += ["-accel", "tcg", "-icount", "shift=0,sleep=off",
                  "-rtc", "clock=vm,base=2026-01-01T00:00:00", "-seed", "42"]
         if job.smp > 1:
-            args += ["-plugin", str(plugins.plugin(plugins.STEADY))]
+            turn_ns = TURN_NS if job.schedule is None else 0     # a seed chooses them itself
+            args += ["-plugin", f"{plugins.plugin(plugins.STEADY)},turn_ns={turn_ns}"]
         if job.schedule is not None:
             args += ["-plugin", f"{plugins.plugin(plugins.SCHEDULE)},seed={job.schedule}"
                                 f",out={witness}"]
