@@ -248,9 +248,10 @@ $(TAPUSER): $(wildcard examples/tap/user/*.c examples/tap/host/*.[ch] examples/t
 # What `tactus measure` runs.
 MEASURE := build/host/tactus-measure
 measure: $(MEASURE)
-$(MEASURE): $(wildcard tools/measure/*.[ch])
+$(MEASURE): $(wildcard tools/measure/*.[ch] userland/libtactus/rt.c userland/libtactus/tactus/rt.h)
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_CFLAGS) $(LDFLAGS) -o $@ $(wildcard tools/measure/*.c)
+	@$(CC) $(HOST_CFLAGS) -Ikernel/include -Iuserland/libtactus $(LDFLAGS) -o $@ \
+		$(filter %.c,$^)
 
 # Any bytes into what reads bytes from outside; `make test` has the same in tests/fuzz/test_fuzz.py.
 FUZZ_RUNS ?= 100000

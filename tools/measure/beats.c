@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The means that Linux has to wait for the next beat. */
+/* The means to wait for the next beat: Linux's, and RT mode's (rtmode.c). */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+#include <tactus/rt.h>
 
 #include "measure.h"
 
@@ -141,10 +142,11 @@ static void clock_nanosleep_wait(s64 period_ns)
 }
 
 const struct beats all_beats[] = {
-	{ "setitimer", setitimer_begin, setitimer_wait, setitimer_end },
-	{ "nanosleep", nothing_to_begin, nanosleep_wait, nothing_to_end },
-	{ "rtc", rtc_begin, rtc_wait, rtc_end },
-	{ "timerfd", timerfd_begin, read_wait, close_end },
-	{ "clock_nanosleep", clock_nanosleep_begin, clock_nanosleep_wait, nothing_to_end },
+	{ "setitimer", now_ns, setitimer_begin, setitimer_wait, setitimer_end },
+	{ "nanosleep", now_ns, nothing_to_begin, nanosleep_wait, nothing_to_end },
+	{ "rtc", now_ns, rtc_begin, rtc_wait, rtc_end },
+	{ "timerfd", now_ns, timerfd_begin, read_wait, close_end },
+	{ "clock_nanosleep", now_ns, clock_nanosleep_begin, clock_nanosleep_wait, nothing_to_end },
+	{ "rt_wait", rt_now, rtmode_begin, rtmode_wait, rtmode_end },
 	{ 0 },
 };

@@ -16,10 +16,13 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include <tactus/rt.h>
 
 #include "measure.h"
 
 #define LOAD_LEAD_NS 50000000	/* what a load has to get going */
+/* RT mode leaves Linux half of the CPU: it reads the clock in bursts. */
+#define BURST_NS 1000000
 
 static struct figure figure;
 
@@ -71,6 +74,38 @@ static void print_figure(const char *name)
 			       (long long)figure_lower(bin + 1), (unsigned long long)figure.bins[bin]);
 }
 
+static const struct beats *find_beats(const char *name)
+{
+	for (const struct beats *beats = all_beats; beats->name; beats++)
+		if (!strcmp(beats->name, name))
+			return beats;
+	errx(2, "no such means to wait: %s; --help has all", name);
+}
+
+static void measure_gaps_in_rt(s64 count)
+{
+	const struct beats *beats = find_beats("rt_wait");
+	s64 last, until;
+
+	prepare("rt");
+	beats->begin(2 * BURST_NS);
+	last = rt_now();
+	until = last + BURST_NS;
+	for (s64 n = 0; n < count; n++) {
+		s64 now = rt_now();
+
+		figure_note(&figure, now - last);
+		last = now;
+		if (now < until)
+			continue;
+		beats->wait(2 * BURST_NS);
+		last = rt_now();
+		until = last + BURST_NS;
+	}
+	beats->end();
+	print_figure("gaps");
+}
+
 static void measure_gaps(const char *as, s64 count)
 {
 	s64 last;
@@ -85,14 +120,6 @@ static void measure_gaps(const char *as, s64 count)
 		last = now;
 	}
 	print_figure("gaps");
-}
-
-static const struct beats *find_beats(const char *name)
-{
-	for (const struct beats *beats = all_beats; beats->name; beats++)
-		if (!strcmp(beats->name, name))
-			return beats;
-	errx(2, "no such means to wait: %s; --help has all", name);
 }
 
 /*
@@ -112,17 +139,19 @@ static void measure_beats(const struct beats *beats, const char *as, s64 period,
 		s64 now, due;
 
 		beats->wait(period);
-		now = now_ns();
+		now = beats->now();
 		due = first + (n + warm_up) * period;
 		if (n > 0) {
 			figure_note(&figure, late ? now - due : now - last - period);
 			figure.missed += late ? now - due >= period : now - last >= 2 * period;
 		}
 		last = now;
-		while (busy && now_ns() - now < busy)
+		while (busy && beats->now() - now < busy)
 			;
 	}
-	become_ordinary();
+	/* In RT mode there is nothing to undo, and to ask Linux for it would end that. */
+	if (beats->now == now_ns)
+		become_ordinary();
 	beats->end();
 	print_figure(late ? "late" : "gap");
 }
@@ -159,9 +188,9 @@ static void help(void)
 	     "  gap          between beats of a period (default 1000000 ns), minus the period\n"
 	     "  late         of each beat, on the grid that begins with the first\n"
 	     "  file         have a module measure: write LINE to PATH, print what it gives\n"
-	     "  --by=MEANS   setitimer, nanosleep, rtc, timerfd or clock_nanosleep\n"
-	     "  --as=WHO     user (default), nice (setpriority -20, mlockall) or fifo (SCHED_FIFO 99,\n"
-	     "               mlockall)\n"
+	     "  --by=MEANS   setitimer, nanosleep, rtc, timerfd, clock_nanosleep or rt_wait (--as=rt)\n"
+	     "  --as=WHO     user (default), nice (setpriority -20, mlockall), fifo (SCHED_FIFO 99,\n"
+	     "               mlockall) or rt (RT mode of libtactus, which takes /dev/rt)\n"
 	     "  --busy-ns    what each beat computes for (default 0)\n"
 	     "  --warm-up    beats that do not count (default 10)\n"
 	     "  LOAD         --load=NAME --dir=FOLDER: what runs beside, and where it writes:");
@@ -206,8 +235,9 @@ int main(int argc, char **argv)
 			break;
 		case AS:
 			as = optarg;
-			if (strcmp(as, "user") && strcmp(as, "nice") && strcmp(as, "fifo"))
-				errx(2, "--as must be user, nice or fifo, not %s", as);
+			if (strcmp(as, "user") && strcmp(as, "nice") && strcmp(as, "fifo") &&
+			    strcmp(as, "rt"))
+				errx(2, "--as must be user, nice, fifo or rt, not %s", as);
 			break;
 		case PERIOD:
 			period = number(optarg, 10000, 10 * NS_PER_S);
@@ -242,12 +272,18 @@ int main(int argc, char **argv)
 		errx(2, "what to measure is missing; see --help");
 	if (argc - optind != (file ? 3 : 1) || (!gaps && !file && !beats) || busy >= period)
 		errx(2, "wrong arguments; see --help");
+	if (beats && !strcmp(as, "rt") != (beats->now != now_ns))
+		errx(2, "--as=rt and --by=rt_wait go together");
+	if (!strcmp(as, "rt") && busy > period / 3 * 2)
+		errx(2, "in RT mode a beat computes for two thirds of its period at most");
 
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	load_begin(load, dir);
 	if (strcmp(load, "none"))
 		nanosleep(&lead, NULL);
-	if (gaps)
+	if (gaps && !strcmp(as, "rt"))
+		measure_gaps_in_rt(count ?: 1000000);
+	else if (gaps)
 		measure_gaps(as, count ?: 1000000);
 	else if (file)
 		measure_by_file(argv[optind + 1], argv[optind + 2]);

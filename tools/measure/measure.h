@@ -16,7 +16,9 @@ s64 now_ns(void);
 /* Wait for one beat after the other by the means NAME; loops.c has them. */
 struct beats {
 	const char *name;
-	/* Begin beats of a period; when, by now_ns(). What fails ends the program. */
+	/* The clock that they are on, ns. */
+	s64 (*now)(void);
+	/* Begin beats of a period; when, by now(). What fails ends the program. */
 	s64 (*begin)(s64 period_ns);
 	/* Wait for the next one. */
 	void (*wait)(s64 period_ns);
@@ -24,6 +26,11 @@ struct beats {
 };
 
 extern const struct beats all_beats[];
+
+/* In RT mode: a demotion ends the program, too. */
+s64 rtmode_begin(s64 period_ns);
+void rtmode_wait(s64 period_ns);
+void rtmode_end(void);
 
 /*
  * Start the load @name, whose workers use @dir; what fails ends the program. load_list() prints the

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`tactus measure` in a guest, in virtual time: its RT task beside Linux's programs."""
+"""`tactus measure` in a guest, in virtual time: its RT task, and its program in RT mode, beside
+Linux's programs."""
 
 from __future__ import annotations
 
@@ -17,19 +18,28 @@ pytestmark = pytest.mark.slow
 SECONDS = 0.2
 PERIOD_NS = 1_000_000
 SECTION_NS = 20_000_000  # of the driver hog
+NO_DEVICE = "no /dev/rt for us, so there is no program in RT mode beside these"
 
 _JITTER = f"tactus measure jitter --seconds {SECONDS} --json"
 # The clock of the guest before and after, for what can have been released at most.
 _TIMED = "cut -d ' ' -f 1 /proc/uptime; {}; status=$?; cut -d ' ' -f 1 /proc/uptime; (exit $status)"
+_WITH_SECTIONS = ("(while [ ! -e /tmp/stop ]; do echo process > /proc/hog; sleep 0.02; done) & {};"
+                  " status=$?; touch /tmp/stop; wait; rm /tmp/stop; (exit $status)")
+_AS_NOBODY = ("import os, sys; os.setgroups([]); os.setuid(65534); "
+              "os.execvp(sys.argv[1], sys.argv[1:])")
 STEPS = {
     "not loaded": "tactus measure jitter --seconds 0.01 --json",
     "load": "modprobe tactus && cat /sys/kernel/tactus/state",
     "idle": _TIMED.format(_JITTER),
-    "sections": "(while [ ! -e /tmp/stop ]; do echo process > /proc/hog; sleep 0.02; done) & "
-                + _TIMED.format(_JITTER) + "; status=$?; touch /tmp/stop; wait; (exit $status)",
+    "sections": _WITH_SECTIONS.format(_TIMED.format(_JITTER)),
     "arithmetic": _TIMED.format(f"{_JITTER} --load arithmetic"),
     "the others": "tactus measure gaps suspend audio --seconds 0.02 --readings 1000 --json",
     "left": "grep -c rt_latency /proc/modules",
+    "in RT mode": "modprobe tactus_user && " + _WITH_SECTIONS.format(
+        "tactus measure --seconds 0.1 --readings 20000 --json"),
+    "not for all": f"python3 -c '{_AS_NOBODY}' tactus measure gaps --readings 1000 --json",
+    "stopped": "tactus-measure late --by=rt_wait --as=rt --count=1000 & sleep 0.3; "
+               "kill -STOP $!; kill -CONT $!; wait $!",
     "watched": "modprobe rt_latency && tactus measure jitter --seconds 0.01 --json",
 }
 
@@ -38,7 +48,7 @@ STEPS = {
 def steps(vm_module, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Step]:
     return guest_python.run_steps(
         vm_module, STEPS, tmp_path_factory.mktemp("python"), icount=True, modules="hog",
-        with_modules="tactus_core tactus rt_latency",
+        with_modules="tactus_core tactus rt_latency rtfifo tactus_user",
         also={programs.build("measure"): "/usr/bin/tactus-measure"})
 
 
@@ -52,7 +62,8 @@ def rows(step: Step) -> tuple[dict[str, dict[str, Any]], list[str]]:
 
 def rt_row(step: Step, load: str = "none") -> dict[str, Any]:
     """The RT task's, within what the run's own time allows."""
-    found, (before, after) = rows(step)
+    found, (before, said, after) = rows(step)
+    assert said == NO_DEVICE
     (one,) = (row for what, row in found.items() if what.startswith("RT task"))
     assert (one["name"], one["load"], one["missed"]) == ("jitter", load, 0)
     # The first release is two periods after the beginning; /proc/uptime has hundredths.
@@ -105,12 +116,43 @@ def test_beside_a_load(steps: dict[str, Step]) -> None:
     rt_row(step, "arithmetic")
 
 
-def test_the_others_have_no_rt_row(steps: dict[str, Step]) -> None:
+def test_without_its_device_there_is_no_rt_mode(steps: dict[str, Step]) -> None:
     step = steps["the others"]
     found, other = rows(step)
-    assert step.status == 0 and not other
+    assert step.status == 0 and other == [NO_DEVICE]
     assert {one["name"] for one in found.values()} == {"gaps", "suspend", "audio"}
     assert not any(what.startswith("RT") for what in found)
+
+
+def test_in_rt_mode_sections_hold_up_nobody(steps: dict[str, Step]) -> None:
+    """Each of the four, beside 20 ms without interrupts, which Linux's programs show."""
+    step = steps["in RT mode"]
+    assert step.status == 0, step.said
+    found, other = rows(step)
+    assert not other
+    in_rt = {what: one for what, one in found.items() if what.endswith("RT mode") or
+             "RT mode," in what}
+    assert sorted(one["name"] for one in in_rt.values()) == sorted(
+        ["gaps", "suspend", *["jitter"] * len(measure.RATES_HZ), "audio"])
+    assert all(one["missed"] == 0 for one in in_rt.values())
+    for what, one in in_rt.items():
+        # Between readings there is at most a release of the kernel's; a beat moves by its lateness.
+        assert max(-one["min_ns"], one["max_ns"]) < LIMIT_NS["task"], what
+    assert found["RT mode"]["count"] == 20000
+    linux = max(one["max_ns"] for what, one in found.items()
+                if what not in in_rt and one["name"] == "jitter")
+    assert linux > SECTION_NS / 2
+
+
+def test_who_may_not_has_none_in_rt_mode(steps: dict[str, Step]) -> None:
+    found, other = rows(steps["not for all"])
+    assert list(found) == ["user"], steps["not for all"].said
+    assert other == ["not root: ordinary priority alone, and no /dev/rtc0", NO_DEVICE]
+
+
+def test_who_was_demoted_has_no_figure(steps: dict[str, Step]) -> None:
+    assert steps["stopped"] == Step(
+        "tactus-measure: RT mode: rt_wait: Interrupted system call\n", 1)
 
 
 def test_it_leaves_nothing_and_disturbs_nobody(steps: dict[str, Step]) -> None:

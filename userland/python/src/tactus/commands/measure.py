@@ -6,8 +6,9 @@
   jitter   of beats at 64 to 8192 Hz and 20 kHz (Varoquaux 2006)
   audio    of an audio loop that computes for half of its time (latencytest)
 
-All four by default, for ordinary programs; where tactus is loaded, jitter has an RT task's
-lateness beside them, under the same load. `make bench` in the sources measures the same in an
+All four by default, for ordinary programs. Where tactus is loaded, jitter has an RT task's
+lateness beside them, under the same load; where we may use /dev/rt, each has the same program in RT
+mode. `make bench` in the sources measures the same in an
 emulator, in virtual time: never compare its figures with these.
 
 Exit status: 0 measured, 1 it could not be, 2 a wrong command line.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -34,9 +36,10 @@ HELP = "measure gaps, waits, jitter and an audio loop on this machine"
 NAMES = ("gaps", "suspend", "jitter", "audio")
 LOADS = ("none", "arithmetic", "jobs", "screen", "proc", "diskwrite", "diskcopy", "diskread")
 MEANS = ("setitimer", "nanosleep", "rtc", "timerfd", "clock_nanosleep")
+RT = ("rt_wait", "rt")     # the means, and who
 RATES_HZ = (64, 256, 1024, 4096, 8192, 20_000)
 FRAGMENT_NS = 1_451_247
-HEADER = (f"{'':8} {'':28} {'count':>9} {'min us':>9} {'avg us':>9} {'99.9 %':>9} {'max us':>10} "
+HEADER = (f"{'':8} {'':32} {'count':>9} {'min us':>9} {'avg us':>9} {'99.9 %':>9} {'max us':>10} "
           f"{'missed':>6}")
 
 
@@ -68,12 +71,16 @@ def beats(name: str, what: str, means: str, who: str, period_ns: int, seconds: f
                             f"--busy-ns={busy_ns}", f"--count={count}"))
 
 
-def jobs(names: list[str], seconds: float, readings: int, root: bool, rtc: bool) -> Iterator[Job]:
-    """What there is to measure for whom we are: priorities take root, /dev/rtc0 the device."""
+def jobs(names: list[str], seconds: float, readings: int, root: bool, rtc: bool,
+         rt: bool) -> Iterator[Job]:
+    """What there is to measure for whom we are: priorities take root, /dev/rtc0 and RT mode their
+    devices."""
     best = "fifo" if root else "user"
     if "gaps" in names:
         for who in ("user", "nice", "fifo") if root else ("user",):
             yield Job("gaps", who, ("gaps", f"--as={who}", f"--count={readings}"))
+        if rt:
+            yield Job("gaps", "RT mode", ("gaps", "--as=rt", f"--count={readings}"))
     if "suspend" in names:
         for means in MEANS:
             for who in ("user", "fifo") if root else ("user",):
@@ -81,14 +88,21 @@ def jobs(names: list[str], seconds: float, readings: int, root: bool, rtc: bool)
                     yield beats("suspend", f"{means}, {who}, 1 ms", means, who, 1_000_000, seconds)
                 elif rtc:
                     yield beats("suspend", f"rtc, {who}, 1/1024 s", means, who, 976_563, seconds)
+        if rt:
+            yield beats("suspend", "rt_wait, RT mode, 1 ms", *RT, 1_000_000, seconds)
     if "jitter" in names:
         for hz in RATES_HZ:
             means = "rtc" if rtc and hz <= 8192 else "clock_nanosleep"
             yield beats("jitter", f"{hz} Hz, {means}, {best}", means, best, round(1e9 / hz),
                         seconds)
+            if rt:
+                yield beats("jitter", f"{hz} Hz, rt_wait, RT mode", *RT, round(1e9 / hz), seconds)
     if "audio" in names:
         yield beats("audio", f"1.45 ms, half computed, {best}", "clock_nanosleep", best,
                     FRAGMENT_NS, seconds, FRAGMENT_NS // 2)
+        if rt:
+            yield beats("audio", "1.45 ms, half computed, RT mode", *RT, FRAGMENT_NS, seconds,
+                        FRAGMENT_NS // 2)
 
 
 def measure(program: str, job: Job, load: str, folder: str) -> Figure:
@@ -111,7 +125,7 @@ def show(job: Job, found: Figure, as_json: bool, load: str) -> None:
             "sd_ns": round(found.deviation, 1), "histogram": found.bins}), flush=True)
         return
     us = [f"{ns / 1000:.2f}" for ns in (found.min, found.mean, found.percentile(99.9), found.max)]
-    print(f"{job.name:8} {job.what:28} {found.count:>9} {us[0]:>9} {us[1]:>9} {us[2]:>9} "
+    print(f"{job.name:8} {job.what:32} {found.count:>9} {us[0]:>9} {us[1]:>9} {us[2]:>9} "
           f"{us[3]:>10} {found.missed:>6}", flush=True)
 
 
@@ -183,9 +197,12 @@ def run(args: argparse.Namespace, machine: Machine) -> int:
     if not args.json:
         print("wall time of this machine; gaps in us, all others gap between beats minus the "
               f"period\n{HEADER}")
+    rt = os.access(machine.root / "dev/rt", os.R_OK | os.W_OK)
+    if modules.EXECUTIVE in machine.modules() and not rt:
+        print("no /dev/rt for us, so there is no program in RT mode beside these", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="tactus-measure.") as folder:
         for job in jobs(names, args.seconds, args.readings, root,
-                        root and (machine.root / "dev/rtc0").exists()):
+                        root and (machine.root / "dev/rtc0").exists(), rt):
             show(job, measure(program, job, args.load, folder), args.json, args.load)
         if "jitter" in names:
             show_rt(machine, program, folder, args)
