@@ -50,7 +50,7 @@ def test_the_hosts_timers_end_no_turn(vm):
 
 @pytest.mark.parametrize("cpus", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_busy_cpus_leave_a_job_its_budget(vm, cpus):
-    """A turn of theirs is short: else it lasts until the job's next timer, the end of its budget."""
+    """A turn of theirs is short. Else it lasts until the job's next timer, its budget's end."""
     busy = "\n".join(f"taskset -c {cpu} sh -c 'while :; do :; done' &" for cpu in range(1, cpus))
     done = vm(f"{busy}\ntaskset -c 0 ./user_latency --seconds=0.2 --json\n"
               "tail -n +2 /sys/kernel/tactus/demotions",

@@ -21,15 +21,23 @@ from pathlib import Path
 from . import bochs, console, emulator, initrd, kept, parallel, plugins, secureboot
 from .channel import Channel, Record
 from .common import (
-    EXIT_EMULATOR, EXIT_KERNEL, EXIT_SETUP, EXIT_TIMEOUT, BenchError, first_use, locked, say)
+    EXIT_EMULATOR,
+    EXIT_KERNEL,
+    EXIT_SETUP,
+    EXIT_TIMEOUT,
+    BenchError,
+    first_use,
+    locked,
+    say,
+)
 from .kernels import Kernel
 from .modules import Plan
 from .monitor import Monitor
 
 PR_SET_PDEATHSIG = 1     # <linux/prctl.h>
 POLL_S = 0.02
-# The longest turn of one of several CPUs: an RT task waits no longer for another CPU's, and each turn
-# costs the host some microseconds.
+# The longest turn of one of several CPUs: an RT task waits no longer for another CPU's, and each
+# turn costs the host some microseconds.
 TURN_NS = 50_000
 # A panicked guest is given up when it has printed nothing for so long: of its own CPU time, which a
 # busy host does not shorten, or, for one that has halted, of the host's.
