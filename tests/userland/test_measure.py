@@ -58,10 +58,11 @@ def test_a_load_runs_beside_and_ends(machine: FakeMachine,
 
 
 def test_all_priorities_take_root() -> None:
-    whole = list(measure.jobs(list(measure.NAMES), 1, 100, root=True, rtc=True))
-    part = list(measure.jobs(list(measure.NAMES), 1, 100, root=False, rtc=False))
-    assert len(whole) == 3 + 10 + 6 + 1 and len(part) == 1 + 4 + 6 + 1
-    assert [job.what for job in whole if "8192 Hz" in job.what] == ["8192 Hz, rtc, fifo"]
+    whole = list(measure.jobs(list(measure.NAMES), 1, 100, root=True, rtc=True, rt=True))
+    part = list(measure.jobs(list(measure.NAMES), 1, 100, root=False, rtc=False, rt=False))
+    assert len(part) == 1 + 4 + 6 + 1 and len(whole) == 3 + 10 + 6 + 1 + (1 + 1 + 6 + 1)
+    assert [job.what for job in whole if "8192 Hz" in job.what] == [
+        "8192 Hz, rtc, fifo", "8192 Hz, rt_wait, RT mode"]
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["--seconds", "0"], ["gaps", "--readings", "0"],

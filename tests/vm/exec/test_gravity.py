@@ -13,7 +13,7 @@ from harness import mutant
 
 MODES = ("tick", "task")
 # Without gravity the way alone takes longer, and with it no job is that late on an idle CPU.
-WAY_NS = 250
+WAY_NS = 200
 EDGE_NS = 150
 
 

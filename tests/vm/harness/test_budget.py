@@ -42,12 +42,12 @@ def test_cpu_time_of_children_counts(tmp_path: Path, budget: float, status: int,
     assert 0.3 <= noted["test_it.py"] < 30
 
 
-@pytest.mark.parametrize("budget, status", [(0.2, 0), (0.01, 1)])
+@pytest.mark.parametrize("budget, status", [(1.5, 0), (0.01, 1)])
 def test_what_is_made_for_good_does_not_count(tmp_path: Path, budget: float, status: int) -> None:
     """A test's child makes something that is kept, and takes a little for itself."""
     (tmp_path / "make.py").write_text(
         "import time\nfrom harness.bench.common import first_use\n"
-        "with first_use('a kernel'):\n    while time.process_time() < 1: pass\n")
+        "with first_use('a kernel'):\n    while time.process_time() < 3: pass\n")
     (tmp_path / "test_it.py").write_text(
         "import subprocess, sys, time\ndef test_it():\n"
         "    subprocess.run([sys.executable, 'make.py'], check=True)\n"
@@ -60,7 +60,7 @@ def test_what_is_made_for_good_does_not_count(tmp_path: Path, budget: float, sta
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
                           "TACTUS_CACHE": str(tmp_path / "cache")})
     assert done.returncode == status, done.stdout
-    assert re.search(r"1\.\d s  for good: a kernel\n +1\.\d s in all", done.stdout)
+    assert re.search(r"[23]\.\d s  for good: a kernel\n +[3-9]\.\d s in all", done.stdout)
     assert ("more than their budget" in done.stdout) == bool(status)
 
 
