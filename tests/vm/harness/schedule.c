@@ -11,14 +11,9 @@
  * a millisecond: there are times in which turns last a few instructions, and such in which the other
  * CPU gets far. The same seed gives the same turns.
  *
- * While all CPUs are halted there are no turns to end: then the next is after the next event.
- *
  * The first mark begins it: an instruction of the guest's that does nothing (mark.h). PID 1 makes it.
  * Each further one begins the schedule of the next number, so one boot is enough for many. FILE has a
  * line for each that has begun, its number.
- *
- * QEMU's interface for plug-ins has no timers: these are of the program itself, which exports its
- * symbols for its own modules.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,26 +22,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "turns.h"
+
 #define EXPORT		__attribute__((visibility("default")))
-#define VIRTUAL_CLOCK	1	/* QEMU_CLOCK_VIRTUAL */
-#define NANOSECONDS	1	/* SCALE_NS */
-#define ALL_TIMERS	(~0)	/* QEMU_TIMER_ATTR_ALL */
 #define SHORTEST_LOG2	5
 #define LOWEST_LIMIT_LOG2	9
 #define HIGHEST_LIMIT_LOG2	20
 #define PHASE_NS	1000000
 #define MARK		{ 0x0f, 0x1f, 0x80, 'M', 'A', 'R', 'K' }	/* mark.h */
 
-/* QEMU's, no more of them than is used here; its timer is smaller than ours. */
-struct timer { uint64_t room[16]; };
-extern char main_loop_tlg[];
-void timer_init_full(struct timer *timer, void *group, int clock, int scale, int attributes,
-		     void (*callback)(void *), void *opaque);
-void timer_mod_ns(struct timer *timer, int64_t expires_ns);
-int64_t qemu_clock_get_ns(int clock);
-int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
-bool all_cpu_threads_idle(void);
-void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*callback)(uint64_t, unsigned int));
+/* QEMU's. */
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*callback)(uint64_t, void *block));
 size_t qemu_plugin_tb_n_insns(const void *block);
 void *qemu_plugin_tb_get_insn(const void *block, size_t index);
@@ -96,25 +81,21 @@ static int64_t until_next_ns(int64_t now)
 
 static void end_turn(void *unused)
 {
-	int64_t now = qemu_clock_get_ns(VIRTUAL_CLOCK), wait = until_next_ns(now), event;
+	int64_t now = qemu_clock_get_ns(VIRTUAL_CLOCK), wait = until_next_ns(now);
 
 	(void)unused;
-	/* Our own timer is not among those that are still to come. */
-	if (begun && all_cpu_threads_idle()) {
-		event = qemu_clock_deadline_ns_all(VIRTUAL_CLOCK, ALL_TIMERS);
-		if (event > 0)
-			wait += event;
-	}
-	timer_mod_ns(&timer, now + wait);
+	if (begun)
+		turns_end_in(&timer, wait);
+	else
+		timer_mod_ns(&timer, now + wait);
 }
 
-/* The first CPU is made when the clocks are there. */
 static void start(uint64_t id, unsigned int cpu)
 {
 	(void)id;
 	if (cpu)
 		return;
-	timer_init_full(&timer, main_loop_tlg, VIRTUAL_CLOCK, NANOSECONDS, 0, end_turn, NULL);
+	turns_init(&timer, end_turn);
 	end_turn(NULL);
 }
 

@@ -24,9 +24,7 @@
  *
  * A turn ends when a CPU sets its timer, and the other CPU may then have one that lasts until that timer
  * is due. If the timer is the end of a job's budget, the job has lost all of it to a CPU that is merely
- * busy. Here a turn ends after N ns: a timer of our own does nothing but start anew. Without N, or
- * with 0, there is none. While all CPUs are halted there are no turns to end: then the next is after
- * the next event.
+ * busy. Here a turn ends after N ns (turns.h). Without N, or with 0, that is left to QEMU.
  *
  * QEMU's interface for plug-ins has nothing of the kind: these are functions and variables of the
  * program itself, which exports them for its own modules.
@@ -40,15 +38,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "turns.h"
+
 #define EXPORT		__attribute__((visibility("default")))
 #define BEFORE_POLL	0	/* MAIN_LOOP_POLL_FILL */
 #define HOST_TIME	0	/* QEMU_CLOCK_REALTIME */
-#define VIRTUAL_CLOCK	1	/* QEMU_CLOCK_VIRTUAL */
-#define NANOSECONDS	1	/* SCALE_NS */
-#define ALL_TIMERS	(~0)	/* QEMU_TIMER_ATTR_ALL */
 
-/* QEMU's, no more of them than is used here; its timer is smaller than ours. */
-struct timer { uint64_t room[16]; };
+/* QEMU's. */
 struct notifier {
 	void (*notify)(struct notifier *notifier, void *data);
 	void *next, **prev;
@@ -59,17 +55,9 @@ extern void (*bql_mutex_lock_func)(void *mutex, const char *file, int line);
 extern bool qtest_allowed;	/* the clock is somebody else's business */
 void main_loop_poll_add_notifier(struct notifier *notifier);
 void qemu_clock_enable(int clock, bool enabled);
-extern char main_loop_tlg[];
-void timer_init_full(struct timer *timer, void *group, int clock, int scale, int attributes,
-		     void (*callback)(void *), void *opaque);
-void timer_mod_ns(struct timer *timer, int64_t expires_ns);
-int64_t qemu_clock_get_ns(int clock);
-int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
-bool all_cpu_threads_idle(void);
 bool qemu_vmstop_requested(int *state);
 void qemu_system_vmstop_request_prepare(void);
 void qemu_system_vmstop_request(int state);
-void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*callback)(uint64_t, unsigned int));
 
 EXPORT int qemu_plugin_version = 4;
 EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
@@ -126,19 +114,10 @@ static struct notifier notifier = { .notify = polls };
 
 static void end_turn(void *unused)
 {
-	int64_t wait = turn_ns, event;
-
 	(void)unused;
-	/* Our own timer is not among those that are still to come. */
-	if (all_cpu_threads_idle()) {
-		event = qemu_clock_deadline_ns_all(VIRTUAL_CLOCK, ALL_TIMERS);
-		if (event > 0)
-			wait += event;
-	}
-	timer_mod_ns(&timer, qemu_clock_get_ns(VIRTUAL_CLOCK) + wait);
+	turns_end_in(&timer, turn_ns);
 }
 
-/* The first CPU is made when the clocks are there. */
 static void start(uint64_t id, unsigned int cpu)
 {
 	(void)id;
@@ -146,7 +125,7 @@ static void start(uint64_t id, unsigned int cpu)
 	known = true;
 	if (cpu || !turn_ns)
 		return;
-	timer_init_full(&timer, main_loop_tlg, VIRTUAL_CLOCK, NANOSECONDS, 0, end_turn, NULL);
+	turns_init(&timer, end_turn);
 	end_turn(NULL);
 }
 
