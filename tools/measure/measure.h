@@ -13,7 +13,7 @@
 /* CLOCK_MONOTONIC, ns. */
 s64 now_ns(void);
 
-/* Wait for one beat after the other by the means NAME; loops.c has them. */
+/* Wait for one beat after the other by the means NAME; beats.c has them. */
 struct beats {
 	const char *name;
 	/* The clock that they are on, ns. */

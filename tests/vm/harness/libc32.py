@@ -10,7 +10,7 @@ from pathlib import Path
 from . import programs
 from .bench.apt import Apt
 from .bench.chroot import this_release
-from .bench.common import BenchError, cache_dir, locked, output_of
+from .bench.common import BenchError, cache_dir, first_use, locked, output_of
 
 LOADER = "/lib/ld-linux.so.2"
 # Where 32-bit libraries are on Debian for 64 bits, and the loader looks for them.
@@ -33,8 +33,9 @@ def root() -> Path:
             newest = apt.newest(names)
             if lacking := set(names) - set(newest):
                 raise BenchError(f"{release} has no {' '.join(sorted(lacking))}")
-            for deb in apt.download(newest.values(), folder):
-                subprocess.run(["dpkg", "-x", deb, folder / "new"], check=True)
+            with first_use(names[0]):
+                for deb in apt.download(newest.values(), folder):
+                    subprocess.run(["dpkg", "-x", deb, folder / "new"], check=True)
             (folder / "new").rename(folder / "root")
     return folder / "root"
 

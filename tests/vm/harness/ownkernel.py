@@ -189,12 +189,9 @@ def missing_symbols(asked: str, final: str) -> list[str]:
             for sym, value in asked_symbols(asked).items() if have.get(sym, "n") != value]
 
 
-def compiler(clang: str = "") -> list[str]:
-    """Words for make: by gcc, or by that release of clang and with its linker."""
-    cache = "ccache " * bool(shutil.which("ccache"))
-    if clang:
-        return [f"LLVM=-{clang}", f"CC={cache}clang-{clang}"]
-    return [f"CC={cache}gcc"] if cache else []
+def compiler() -> list[str]:
+    """Words for make, for what is built often."""
+    return ["CC=ccache gcc"] if shutil.which("ccache") else []
 
 
 def build_environment() -> dict[str, str]:
