@@ -21,7 +21,7 @@ QUICK = "clearcpuid=erms,fsrm"
 MODULES = "tactus rtfifo {user} rt_latency"
 RUN = """
 echo 1 > /proc/rt_latency/running
-./user_races {seed} {seconds} || exit 1
+./user_races {seed} {seconds} || {{ dmesg | tail -n 20 >&2; exit 1; }}
 echo 0 > /proc/rt_latency/running
 echo 1 > /proc/sys/vm/stat_refresh
 cat /proc/rt_latency/summary

@@ -10,6 +10,7 @@
 #include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -234,6 +235,60 @@ static void case_kernel_memory(void)
 FAILS(port, SIGSEGV, 13, -1L, 0, "1: outb %%al, $0x80")
 FAILS(word_half_allowed, SIGSEGV, 13, -1L, 0, "movl $0x87, %%edx; 1: inw %%dx, %%ax")
 FAILS(last_port, SIGSEGV, 13, -1L, 0, "movl $0xffff, %%edx; 1: inl %%dx, %%eax")
+
+/* Linux's page faults are its own: RT code that faults while one of them is at its beginning changes nothing. */
+#define FAULTS 3000
+#define TOUCHED_PAGES 64
+
+static sigjmp_buf faulted;
+
+static void on_own_fault(int number)
+{
+	siglongjmp(faulted, number);
+}
+
+static void touches_for_ever(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	volatile char *area = mmap(NULL, TOUCHED_PAGES * page, PROT_READ,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(area != MAP_FAILED);
+	for (;;) {
+		CHECK(!madvise((void *)area, TOUCHED_PAGES * page, MADV_DONTNEED));
+		/* Of the page of zeros, so that the fault's beginning is much of it. */
+		for (int i = 0; i < TOUCHED_PAGES; i++)
+			CHECK(!area[i * page]);
+	}
+}
+
+static void case_faults_beside(void)
+{
+	struct rt_attr attr = usual;
+	volatile int count = 0;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid)
+		touches_for_ever();
+	attr.period_ns = PERIOD_NS / 10;
+	attr.budget_ns = PERIOD_NS / 20;
+	signal(SIGSEGV, on_own_fault);
+	while (count < FAULTS) {
+		if (sigsetjmp(faulted, 1)) {
+			count++;
+			continue;
+		}
+		enter(&attr);
+		asm volatile("movb $0, 8" : : : "memory");
+		CHECK(!"there is memory at address 8");
+	}
+	CHECK(!kill(pid, SIGKILL));
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	CHECK(stat_now().demotions[RT_END_TRAP] == FAULTS);
+}
 
 static void case_port_beyond(void)
 {
@@ -1877,7 +1932,7 @@ static void case_who_may(void)
 
 #define CASES(do)								\
 	do(jobs) do(the_shadow_is_kept) do(sleep) do(null) do(kernel_memory)	\
-	do(privileged) do(divide) do(invalid) do(breakpoint) do(single_step)	\
+	do(faults_beside) do(privileged) do(divide) do(invalid) do(breakpoint) do(single_step)	\
 	do(port) do(port_beyond) do(ports) do(all_ports)			\
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
 	do(demote_abort) do(demotion_is_told) do(budget) do(signals) do(kill) do(exec) do(fork)	\

@@ -325,6 +325,8 @@ int main(int argc, char **argv)
 			pid[i] = fork();
 			if (!pid[i])
 				be_process(argv[0]);
+			if (pid[i] < 0)
+				pid[i] = 0;
 		}
 	}
 	for (int i = 0; i < NUM_ACTS; i++)

@@ -376,19 +376,42 @@ static notrace noinline void look_at_log(struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(look_at_log);
 
+/*
+ * The address of the last page fault. RT code may come between a page fault of Linux's and the
+ * handler's first instructions, which read this; or between a hypervisor's instructions that load a
+ * guest's and enter the guest. So a fault of RT code must not change it. Linux's NMIs do the same.
+ */
+static __always_inline unsigned long fault_address(void)
+{
+	unsigned long address;
+
+	asm volatile("mov %%cr2, %0" : "=r" (address));
+	return address;
+}
+
+static __always_inline void set_fault_address(unsigned long address)
+{
+	asm volatile("mov %0, %%cr2" : : "r" (address));
+}
+
 /* An interrupt for RT code. */
 static __always_inline void take_oob(struct pt_regs *regs, unsigned int vector,
 				     struct rt_line *line)
 {
+	unsigned long linux_address;
+
 	if (unlikely(!enter_oob())) {
 		pl_oob_irq(vector, line);
 		return;
 	}
+	linux_address = fault_address();
 	__this_cpu_write(pl_cpu.regs, regs);
 	/* Here, since from that other stack nobody finds the way back through Linux's. */
 	if (unlikely(__this_cpu_read(pl_cpu.logged_tsc)))
 		pl_core.hooks->stalled(regs);
 	on_rt_stack(vector, line);
+	if (unlikely(fault_address() != linux_address))
+		set_fault_address(linux_address);
 	leave_oob();
 	if (pl_any())
 		look_at_log(regs);
