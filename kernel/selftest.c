@@ -63,6 +63,7 @@ static bool patient(struct patience *p)
 		p->spent += min(now - p->last, GAP_NS);
 	p->last = now;
 	cpu_relax();
+	pl_dally();
 	return p->spent < LIMIT_NS;
 }
 

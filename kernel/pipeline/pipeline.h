@@ -7,6 +7,7 @@
 #ifndef _TACTUS_PIPELINE_H
 #define _TACTUS_PIPELINE_H
 
+#include <linux/compiler.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -70,6 +71,22 @@ struct pl_client {
 	int (*cpu_comes)(int cpu);
 	int (*cpu_leaves)(int cpu);
 };
+
+#define PL_DALLY_ROUNDS 500
+
+/**
+ * pl_dally - let 0.1 to 1 us pass without a look at the clock
+ *
+ * An emulator stops the CPU for each such look, and for each pause; a hypervisor may. So whoever
+ * waits for milliseconds looks less often.
+ *
+ * Context: any.
+ */
+static __always_inline void pl_dally(void)
+{
+	for (unsigned int i = 0; i < PL_DALLY_ROUNDS; i++)
+		barrier();
+}
 
 /* Hardware interrupt flag. Context: any. These are the only cli and sti of the executive. */
 static __always_inline unsigned long pl_hard_save(void)

@@ -33,6 +33,7 @@
 
 #define STRETCHES 33
 #define STRETCH_NS 500000
+#define LOOKS_NS 10000		/* the end of a stretch, which is looked for without a break */
 #define STRETCH_TRIES (8 * STRETCHES)
 #define EDGE_NS 100000		/* a count lasts for less: 128 of a bus clock of 2 MHz */
 #define LINUX_PPM 20000		/* that Linux's figure may be off; it accepts 1 % for the TSC's */
@@ -142,6 +143,8 @@ static u64 stretch(void)
 
 	if (!find_edge(&first))
 		return 0;
+	while (pl_tsc_clock() - first.ns < STRETCH_NS - LOOKS_NS)
+		pl_dally();
 	while (pl_tsc_clock() - first.ns < STRETCH_NS)
 		cpu_relax();
 	if (!find_edge(&last) || last.start != first.start || last.count >= first.count)
