@@ -24,13 +24,16 @@
 #define OP_CLI	 0xfa
 #define OP_STI	 0xfb
 
+#define SIGNATURE_MARK 0x1f	/* a nop's second byte, rare elsewhere: what is looked for first */
+
+/* @mark: where SIGNATURE_MARK is in it */
 static const struct {
-	u8 bytes[SLOT_BYTES];
+	u8 bytes[SLOT_BYTES], mark;
 	const char *target;
 } signature[] = {
-	[PL_SLOT_CLI]	  = { { OP_CLI, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_cli },
-	[PL_SLOT_STI]	  = { { OP_STI, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, pl_sti },
-	[PL_SLOT_SAVE_FL] = { { OP_PUSHF, 0x58, 0x0f, 0x1f, 0x40, 0x00 }, pl_save_fl },
+	[PL_SLOT_CLI]	  = { { OP_CLI, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, 2, pl_cli },
+	[PL_SLOT_STI]	  = { { OP_STI, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, 2, pl_sti },
+	[PL_SLOT_SAVE_FL] = { { OP_PUSHF, 0x58, 0x0f, 0x1f, 0x40, 0x00 }, 3, pl_save_fl },
 };
 
 const char *const pl_slot_name[PL_SLOT_KINDS] = {
@@ -232,80 +235,85 @@ static int is_boundary(struct cursor *cursor, unsigned long addr)
 }
 
 #define EACH_BYTE (~0ULL / 0xff)
+#define LOOK_BYTES 32		/* looked at together */
+#define CHUNK_BYTES (1UL << 16)		/* looked at without a pause */
 
-/* The lowest bit set is that of the first such byte, if there is one. */
-static __always_inline u64 bytes_that_are(u64 word, u8 byte)
+/* Some byte's highest bit is set: there is such a byte; the lowest of these bits is the first's. */
+static __always_inline u64 bytes_that_are(u64 each, const u8 *word)
 {
-	word ^= EACH_BYTE * byte;
-	return (word - EACH_BYTE) & ~word & (EACH_BYTE << 7);
-}
+	u64 other;
 
-static __always_inline u64 calls(u64 word)
-{
-	return bytes_that_are(word, PL_OP_CALL);
-}
-
-/* The first bytes of the signatures; two of them differ in a byte's lowest bit only. */
-static __always_inline u64 signatures(u64 word)
-{
-	BUILD_BUG_ON((OP_CLI ^ OP_STI) != 1);
-	return bytes_that_are(word & ~EACH_BYTE, OP_CLI & ~1) |
-	       bytes_that_are(word, OP_PUSHF);
+	memcpy(&other, word, sizeof(other));
+	other ^= each;
+	return (other - EACH_BYTE) & ~other;
 }
 
 /*
- * The next byte from @byte on that @first finds, or one of the last seven before @end: most words
- * have none, and the text has millions of bytes. Context: Linux process; may sleep.
+ * The first @wanted from @byte on, or @end. Most words have none, and the text has millions of
+ * bytes.
  */
-static __always_inline const u8 *find(const u8 *byte, const u8 *end, u64 (*first)(u64 word))
+static __always_inline const u8 *find(const u8 *byte, const u8 *end, u8 wanted)
 {
-	for (; byte + sizeof(u64) <= end; byte += sizeof(u64)) {
-		u64 word, found;
+	const u64 each = EACH_BYTE * wanted, high = EACH_BYTE << 7;
+	const u8 *whole = byte + round_down(end - byte, LOOK_BYTES);
 
-		memcpy(&word, byte, sizeof(word));
-		found = first(word);
+	for (; byte < whole; byte += LOOK_BYTES)
+		if ((bytes_that_are(each, byte) | bytes_that_are(each, byte + 8) |
+		     bytes_that_are(each, byte + 16) | bytes_that_are(each, byte + 24)) & high)
+			break;
+	for (; end - byte >= sizeof(u64); byte += sizeof(u64)) {
+		u64 found = bytes_that_are(each, byte) & high;
+
 		if (found)
 			return byte + __ffs64(found) / BITS_PER_BYTE;
 	}
+	while (byte < end && *byte != wanted)
+		byte++;
 	return byte;
 }
 
-static int signature_at(const u8 *byte)
+/* Is the byte at @mark that of a signature? @at: of the signature's begin */
+static int signature_around(const u8 *mark, const u8 *begin, const u8 *end, const u8 **at)
 {
-	for (unsigned int kind = 0; kind < ARRAY_SIZE(signature); kind++)
-		if (!memcmp(byte, signature[kind].bytes, SLOT_BYTES))
+	for (unsigned int kind = 0; kind < ARRAY_SIZE(signature); kind++) {
+		*at = mark - signature[kind].mark;
+		if (*at >= begin && *at + SLOT_BYTES <= end &&
+		    !memcmp(*at, signature[kind].bytes, SLOT_BYTES))
 			return kind;
+	}
 	return -1;
 }
 
+static int add_signature(struct pl_text *text, struct cursor *cursor, unsigned long addr, int kind)
+{
+	int err = is_boundary(cursor, addr);
+
+	if (err <= 0)
+		return err;
+	if (kind == PL_SLOT_CLI && stays_hard(text, addr, cursor->name))
+		return pl_text_add(text, addr, PL_SLOT_CLI_HARD, 0, NULL, SLOT_BYTES);
+	return pl_text_add(text, addr, kind, PL_OP_CALL, signature[kind].target, SLOT_BYTES);
+}
+
+/* Signatures do not overlap, so they come in the order of their marks. */
 int pl_text_scan(struct pl_text *text)
 {
-	const u8 *byte = (const u8 *)text->base, *end = byte + text->bytes;
+	const u8 *begin = (const u8 *)text->base, *end = begin + text->bytes, *mark = begin, *at;
 	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
 	int err = 0;
 
 	if (!cursor)
 		return -ENOMEM;
-	while ((byte = find(byte, end, signatures)) <= end - SLOT_BYTES) {
-		unsigned long addr = (unsigned long)byte;
-		int kind = signature_at(byte++);
+	while (mark < end && !err) {
+		const u8 *stop = mark + min_t(unsigned long, end - mark, CHUNK_BYTES);
 
 		cond_resched();
-		if (kind < 0)
-			continue;
-		err = is_boundary(cursor, addr);
-		if (err < 0)
-			break;
-		if (!err)
-			continue;
-		err = 0;
-		if (kind == PL_SLOT_CLI && stays_hard(text, addr, cursor->name))
-			err = pl_text_add(text, addr, PL_SLOT_CLI_HARD, 0, NULL, SLOT_BYTES);
-		else
-			err = pl_text_add(text, addr, kind, PL_OP_CALL, signature[kind].target,
-					  SLOT_BYTES);
-		if (err)
-			break;
+		for (; (mark = find(mark, stop, SIGNATURE_MARK)) < stop && !err; mark++) {
+			int kind = signature_around(mark, begin, end, &at);
+
+			if (kind >= 0)
+				err = add_signature(text, cursor, (unsigned long)at, kind);
+		}
 	}
 	kfree(cursor);
 	return err;
@@ -333,28 +341,38 @@ int pl_text_add_calls(struct pl_text *text, unsigned long base, unsigned long by
 	return found;
 }
 
+/*
+ * A call's third operand byte, the mark, says in which 64 KiB of distance its callee lies. So for
+ * 64 KiB of places at a time it is the same in all calls of @callee, and rare enough.
+ */
 int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_slot_kind kind,
 			  const void *stub)
 {
-	const u8 *byte = (const u8 *)text->base, *end = byte + text->bytes;
+	const u8 *begin = (const u8 *)text->base, *end = begin + text->bytes, *mark = begin + 3;
 	struct cursor *cursor = kzalloc(sizeof(*cursor), GFP_KERNEL);
 	int found = 0, err = 0;
 
 	if (!cursor)
 		return -ENOMEM;
-	while ((byte = find(byte, end, calls)) <= end - PL_CALL_BYTES) {
-		const u8 *call = byte++;
-		unsigned long at = (unsigned long)call;
+	while (end - mark >= PL_CALL_BYTES - 3 && err >= 0) {
+		s32 distance = callee - (unsigned long)(mark - 3 + PL_CALL_BYTES);
+		unsigned long same = (distance & 0xffff) + 1;
+		const u8 *stop = mark + min_t(unsigned long, end - 1 - mark, same);
 
 		cond_resched();
-		if (*call != PL_OP_CALL || pl_call_target(call) != callee)
-			continue;
-		err = is_boundary(cursor, at);
-		if (err > 0)
-			err = pl_text_add(text, at, kind, PL_OP_CALL, stub, PL_CALL_BYTES) ?: 1;
-		if (err < 0)
-			break;
-		found += err;
+		for (; (mark = find(mark, stop, distance >> 16)) < stop && err >= 0; mark++) {
+			const u8 *call = mark - 3;
+			unsigned long at = (unsigned long)call;
+
+			if (*call != PL_OP_CALL || pl_call_target(call) != callee)
+				continue;
+			err = is_boundary(cursor, at);
+			if (err > 0)
+				err = pl_text_add(text, at, kind, PL_OP_CALL, stub,
+						  PL_CALL_BYTES) ?: 1;
+			if (err > 0)
+				found++;
+		}
 	}
 	kfree(cursor);
 	return err < 0 ? err : found;
