@@ -40,21 +40,23 @@ struct rt_cpu {
 	bool expiring, chosen;
 	bool present;
 	bool fp_away, fp_barred, fp_trap;
-	RT_TASK *fp_owner;
 	struct rt_frame inband;
 	struct rt_rq rq;
+	RT_TASK *fp_owner;
 	struct rt_timer *firing;
 	void *fp_linux;
-} ____cacheline_aligned;
+};
 
 /* Of a cache line, whatever the kernel was built for. */
 #define RT_LINE_BYTES 64
+/* Where @member lies, in bytes from the beginning of the line of the first. */
+#define RT_LINE_AT(member) \
+	(RT_LINE_BYTES - PL_CLIENT_LINE_BYTES + offsetof(struct rt_cpu, member))
 
-/* The first part of what a release touches takes three cache lines, the other one two. */
-static_assert(offsetof(struct rt_cpu, rq.few_ready[1]) == 3 * RT_LINE_BYTES);
-static_assert(offsetof(struct rt_cpu, rq.few_timers[2]) - offsetof(struct rt_cpu, rq.events.slot) ==
-	      2 * RT_LINE_BYTES);
-static_assert(!(offsetof(struct rt_cpu, rq.events.slot) % RT_LINE_BYTES));
+/* The two parts of what a release touches: the rest of the stack's line and two more, and two. */
+static_assert(RT_LINE_AT(rq.few_ready[1]) == 3 * RT_LINE_BYTES);
+static_assert(!(RT_LINE_AT(rq.events.slot) % RT_LINE_BYTES));
+static_assert(RT_LINE_AT(rq.few_timers[2]) - RT_LINE_AT(rq.events.slot) == 2 * RT_LINE_BYTES);
 
 /* This CPU's: one load, of a line that is wanted anyway. Context: rt_exec_init() was called. */
 static __always_inline struct rt_cpu *rt_cpu_here(void)

@@ -13,6 +13,12 @@ void rt_exec_poke(int cpu)
 	pl_ipi(cpu);
 }
 
+void rt_exec_arm_first(struct rt_cpu *cpu)
+{
+	if (timerq_stale(&cpu->rq.timers))
+		pl_timer_arm(cpu->rq.timers.armed);
+}
+
 /* Name the tasks that the core stopped. The lock keeps them from being freed meanwhile. */
 static noinline void report_stopped(struct rt_cpu *cpu)
 {
@@ -115,8 +121,7 @@ rt_path void rt_exec_timer(u64 now)
 	next = timerq_fired(queue);
 	if (unlikely(timerq_fresh(queue, mark)))
 		next = not_before_gap(cpu, next);
-	now = pl_timer_done(next);
-	if (likely(cpu->rq.need_resched) && !pl_hosted())
+	if (pl_timer_done(next, &now) && likely(cpu->rq.need_resched))
 		rt_exec_choose(cpu, now);
 	hardunlock(&cpu->lock);
 	if (unlikely(cpu->rq.stopped))

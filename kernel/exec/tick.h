@@ -7,6 +7,9 @@
 #include "exec/cpu.h"
 #include "exec/fp.h"
 
+/** rt_exec_arm_first - the first moment has changed: set the timer. Context: as of rt_exec_arm() */
+void rt_exec_arm_first(struct rt_cpu *cpu);
+
 /** rt_exec_arm - set the timer if the first moment changed
  *
  * Context: hardware interrupts off, @cpu is this one, its lock held.
@@ -47,8 +50,11 @@ static __always_inline RT_TASK *rt_exec_pick(struct rt_cpu *cpu, u64 now, bool r
 			next->frame.on_cpu = 1;
 		rt_fp_switch(cpu, next);
 	}
-	/* A budget, or the watchdog. */
-	rt_exec_arm(cpu);
+	/* A budget, the watchdog, or the task's next release. At a release it has just been set. */
+	if (!released)
+		rt_exec_arm(cpu);
+	else if (unlikely(timerq_changed(&cpu->rq.timers)))
+		rt_exec_arm_first(cpu);
 	return prev;
 }
 

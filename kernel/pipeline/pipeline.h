@@ -134,17 +134,20 @@ static __always_inline void pl_timer_arm(u64 when)
 /**
  * pl_timer_done - what was due has been seen to: set this CPU's next out-of-band event
  * @when: ns of pl_clock(); U64_MAX for none
+ * @now: becomes pl_clock(), which it has read for that
  *
  * Context: pl_client.timer(), hardware interrupts off.
- * Return: pl_clock(), which it has read for that.
+ * Return: false, @now untouched: hosted, where nobody is switched to before a job's end.
  */
-static __always_inline u64 pl_timer_done(u64 when)
+static __always_inline bool pl_timer_done(u64 when, u64 *now)
 {
-	if (!pl_hosted())
-		return pl_oneshot_done(when);
+	if (!pl_hosted()) {
+		*now = pl_oneshot_done(when);
+		return true;
+	}
 	if (when != U64_MAX)
 		pl_hosted_arm(when);
-	return pl_hosted_clock();
+	return false;
 }
 
 /*
@@ -198,12 +201,14 @@ void pl_poll(void);
  * pl_rtstack_make - give every CPU that there can be a stack, and above it its pl_cpu.client
  * @bytes: zeroed, of the latter; less than a page
  *
- * So what RT interrupts need of both is in one page.
+ * So what RT interrupts need of both is in one page, and in few cache lines: the first
+ * PL_CLIENT_LINE_BYTES of the latter share a line with the stack.
  *
  * Context: Linux process; may sleep; the pipeline is off.
  * Return: 0 or -ENOMEM.
  */
 int pl_rtstack_make(size_t bytes);
+#define PL_CLIENT_LINE_BYTES 32
 
 /** pl_rtstack_free - the reverse. Context: as above. */
 void pl_rtstack_free(void);

@@ -17,7 +17,7 @@
 /* Context: any. */
 u64 pl_clock_factor(void)
 {
-	return pl_ns_per_tsc;
+	return raw_cpu_read(pl_cpu.ns_per_tsc);
 }
 EXPORT_SYMBOL_GPL(pl_clock_factor);
 

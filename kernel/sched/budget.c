@@ -137,13 +137,13 @@ static void stop(struct rt_rq *rq, RT_TASK *task)
 	task->stopped = 1;
 	task->untold = 1;
 	rq_dequeue(rq, task);
-	rq->stopped = task;
+	rq->stopped = true;
 }
 
 RT_TASK *core_next_stopped(struct rt_rq *rq)
 {
 	core_assert_locked(rq);
-	rq->stopped = NULL;
+	rq->stopped = false;
 	for (RT_TASK *task = rq->tasks; task; task = task->next)
 		if (task->untold) {
 			task->untold = 0;

@@ -45,17 +45,17 @@ void core_requeue(struct rt_rq *rq, RT_TASK *task)
 /* Jobs. */
 
 /* The job is @release's, whether it begins now or is in progress, blocked perhaps. */
-static __always_inline void set_job_times(RT_TASK *task, RTIME release)
+static __always_inline void set_job_times(RT_TASK *task, RTIME release, RTIME due)
 {
 	task->release = release;
-	task->due = rq_deadline_after(task, release);
-	task->deadline = task->due;
+	task->due = due;
+	task->deadline = due;
 	task->next_release = release + task->period;
 }
 
 static __always_inline void set_job(struct rt_rq *rq, RT_TASK *task, RTIME release)
 {
-	set_job_times(task, release);
+	set_job_times(task, release, rq_deadline_after(task, release));
 	if (unlikely(task->budget))
 		rq_budget_begin(rq, task, release);
 	else
@@ -66,9 +66,8 @@ static __always_inline void set_job(struct rt_rq *rq, RT_TASK *task, RTIME relea
 static __always_inline void count_job(RT_TASK *task)
 {
 	task->releases++;
-	/* Of one without a period this is where the job before has ended. */
-	if (task->job_exec > task->max_exec)
-		task->max_exec = task->job_exec;
+	/* Of one without a period this is where the job before has ended. No jump, as in max(). */
+	task->max_exec = task->job_exec > task->max_exec ? task->job_exec : task->max_exec;
 	task->job_exec = 0;
 	task->begun = 0;
 	task->state = CORE_READY;
@@ -129,14 +128,20 @@ void core_release(struct rt_rq *rq, RT_TASK *task)
 static __always_inline bool release_first(struct rt_rq *rq, RT_TASK *task)
 {
 	u64 key = task->priority, inherited = READ_ONCE(task->inherited);
+	RTIME relative, due;
 
 	/* One jump for as many as can be: what is not taken fills cache lines, too. */
 	if (unlikely(rq->ready.count | (u64)task->budget | (uintptr_t)rq->events.slot) ||
 	    unlikely(rq->timers.heap.count > 2 || task->state == CORE_BLOCKED || !rq_built_in(rq)))
 		return false;
+	/* As rq_deadline_after(), where it is not RT_NO_DEADLINE. */
+	relative = task->relative_deadline ? task->relative_deadline : task->period;
+	due = (RTIME)((u64)task->next_release + (u64)relative);
+	if (unlikely(!relative || due < 0))
+		return false;
 	heap_remove_first(&rq->timers.heap);
 	count_job(task);
-	set_job_times(task, task->next_release);
+	set_job_times(task, task->next_release, due);
 	task->streak = task->exec;
 	task->queued = CORE_QUEUED;
 	task->key = key;
@@ -146,20 +151,35 @@ static __always_inline bool release_first(struct rt_rq *rq, RT_TASK *task)
 	return true;
 }
 
-rt_path struct rt_timer *core_release_due(struct rt_rq *rq, RTIME now)
+/* @task's timer, and all releases that are due behind it. */
+static noinline struct rt_timer *release_in_full(struct rt_rq *rq, RT_TASK *task, RTIME now)
 {
 	struct rt_timer *timer;
 
+	do {
+		core_release(rq, task);
+		timer = timerq_due(&rq->timers, now);
+		if (!timer)
+			return NULL;
+		task = container_of(timer, RT_TASK, timer);
+	} while (timer->kind == TIMERQ_RELEASE && !task->pending);
+	return timer;
+}
+
+rt_path struct rt_timer *core_release_due(struct rt_rq *rq, RTIME now)
+{
 	core_assert_locked(rq);
-	while ((timer = timerq_due(&rq->timers, now))) {
+	while (timerq_is_due(&rq->timers, now)) {
+		struct rt_timer *timer = timerq_first(&rq->timers);
 		RT_TASK *task = container_of(timer, RT_TASK, timer);
 
 		if (unlikely(timer->kind != TIMERQ_RELEASE || task->pending))
-			break;
+			return timer;
+		/* It comes last: so this saves no registers. */
 		if (unlikely(!release_first(rq, task)))
-			core_release(rq, task);
+			return release_in_full(rq, task, now);
 	}
-	return timer;
+	return NULL;
 }
 
 /* Return: false: it was killed by another CPU while it came here. */
@@ -518,8 +538,6 @@ void core_remove(struct rt_rq *rq, RT_TASK *task)
 		;
 	*link = task->next;
 	rq->count--;
-	if (rq->stopped == task)
-		rq->stopped = NULL;
 	if (task->state != CORE_DEAD)
 		rq->ops->detach(rq, task);
 }

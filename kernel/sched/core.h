@@ -68,6 +68,7 @@ enum core_policy_op {
  * struct rt_rq - one CPU's tasks
  * @cpu: whose
  * @ops: what is asked: the built-in policy, or any other under supervision (policy.c)
+ * @built_in: it is the built-in one
  * @policy: which policy it is, complete
  * @supervised: what @ops is then
  * @policy_ticks: how long an operation of a policy may take; U64_MAX: for ever
@@ -81,7 +82,7 @@ enum core_policy_op {
  * @need_resched: @curr may not be what the policy picks
  * @poked: the CPU has been interrupted for that since it picked
  * @since: when @curr was last accounted for
- * @stopped: the last task that the executive stopped, until somebody took note
+ * @stopped: the executive has stopped a task, and nobody has taken note yet
  * @budget_timer: the end of @curr's budget
  * @watch_timer: a look whether Linux gets the CPU at all
  * @watch_ns: how long RT tasks may keep Linux from the CPU; 0: for ever
@@ -104,14 +105,11 @@ struct rt_rq {
 	 * what fills the second one's first line. Both end with the slots that are used first.
 	 * static_assert()s in exec/cpu.h keep it so.
 	 */
-	const struct rt_sched_ops *ops;
 	RT_TASK *curr;
-	bool need_resched, poked;
+	bool need_resched, poked, built_in, stopped;
 	int cpu;
-	RTIME since;
 	struct timerq timers;
 	struct heap ready;
-	RT_TASK *stopped;
 	struct heap_slot few_ready[CORE_FEW_READY_SLOTS];
 
 	struct heap_slot *many_ready, *many_timers;
@@ -121,10 +119,12 @@ struct rt_rq {
 
 	struct events events;		/* its end is what is touched */
 	const struct rt_sched_ops *ejected;
-	RTIME watch_ns, linux_left;
+	RTIME since, linux_left;
 	struct rt_timer watch_timer, budget_timer;
 	struct heap_slot few_timers[CORE_FEW_TIMER_SLOTS];
 
+	const struct rt_sched_ops *ops;
+	RTIME watch_ns;
 	char dump[CORE_DUMP_BYTES];
 	struct rt_sched_ops supervised;
 	u64 policy_ticks, stall_ticks, enqueued, looked;

@@ -235,7 +235,8 @@ static RT_TASK *checked_first(struct rt_rq *rq)
 void core_use(struct rt_rq *rq, const struct rt_sched_ops *ops)
 {
 	rq->policy = ops;
-	rq->ops = ops == &core_fixed_priority ? ops : &rq->supervised;
+	rq->built_in = ops == &core_fixed_priority;
+	rq->ops = rq->built_in ? ops : &rq->supervised;
 	rq->supervised = (struct rt_sched_ops) {
 		.admit = ops->admit == admit_all ? admit_all : supervised_admit,
 		.attach = ops->attach == ignore ? ignore : supervised_attach,

@@ -60,7 +60,7 @@ static inline RT_TASK *rq_first(const struct rt_rq *rq)
 
 static inline bool rq_built_in(const struct rt_rq *rq)
 {
-	return likely(rq->ops == &core_fixed_priority);
+	return likely(rq->built_in);
 }
 
 static inline void rq_tell_release(struct rt_rq *rq, RT_TASK *task)
@@ -181,7 +181,7 @@ static inline bool rq_budget_holds(const RT_TASK *task)
 /* Is the watchdog to be started? Queued already, it looks at linux_left when it is due. */
 static inline bool rq_must_watch(const struct rt_rq *rq)
 {
-	return rq->watch_ns && !heap_queued(&rq->watch_timer.node);
+	return !heap_queued(&rq->watch_timer.node) && rq->watch_ns;
 }
 
 /* Linux has just lost the CPU. */

@@ -100,6 +100,18 @@ static inline void timerq_remove_release(struct timerq *queue, struct rt_timer *
 		heap_remove(&queue->heap, &timer->node);
 }
 
+/** timerq_is_due - is there a timer whose moment has come? */
+static inline bool timerq_is_due(const struct timerq *queue, u64 now)
+{
+	return queue->heap.count && queue->heap.slot[0].key <= now;
+}
+
+/** timerq_first - the first timer; there is one */
+static inline struct rt_timer *timerq_first(const struct timerq *queue)
+{
+	return container_of(queue->heap.slot[0].node, struct rt_timer, node);
+}
+
 /**
  * timerq_due - the first timer, if its moment has come
  * @queue: the queue
@@ -109,9 +121,7 @@ static inline void timerq_remove_release(struct timerq *queue, struct rt_timer *
  */
 static inline struct rt_timer *timerq_due(const struct timerq *queue, u64 now)
 {
-	if (!queue->heap.count || queue->heap.slot[0].key > now)
-		return NULL;
-	return container_of(queue->heap.slot[0].node, struct rt_timer, node);
+	return timerq_is_due(queue, now) ? timerq_first(queue) : NULL;
 }
 
 /** timerq_fired - the device has gone off, and is about to be set to what this returns */
@@ -119,6 +129,12 @@ static inline u64 timerq_fired(struct timerq *queue)
 {
 	queue->armed = likely(queue->heap.count) ? queue->heap.slot[0].key : TIMERQ_NEVER;
 	return queue->armed;
+}
+
+/** timerq_changed - is the first moment another than the device is set to? */
+static inline bool timerq_changed(const struct timerq *queue)
+{
+	return heap_first_key(&queue->heap) != queue->armed;
 }
 
 /**

@@ -438,7 +438,7 @@ static void budget_case_watchdog_finds_the_culprit(void)
 				if (sim_pick() == good)
 					left--;
 			}
-			CHECK(sim_rq.stopped == hog);
+			CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == hog);
 			CHECK(!good->stopped);
 		}
 }
@@ -465,7 +465,7 @@ static void budget_case_watchdog_sees_chains(void)
 		if (sim_pick() == chain)
 			left--;
 	}
-	CHECK(sim_rq.stopped == chain);
+	CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == chain);
 	/* One that its budget holds up is not to blame as long as there is another. */
 	sim_reset(&core_fixed_priority);
 	sim_rq.watch_ns = 1000;
@@ -481,7 +481,7 @@ static void budget_case_watchdog_sees_chains(void)
 	sim_wakeup(chain, 800, true);
 	CHECK(sim_pick() == chain);
 	sim_advance(1000);
-	CHECK(sim_rq.stopped == meek);
+	CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == meek);
 }
 
 /* Whatever its interrupt does, a stopped task stays so until a Linux process has its say. */

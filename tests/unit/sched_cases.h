@@ -892,7 +892,7 @@ static void sched_case_budget_is_cpu_time(void)
 	CHECK_EQ(b->budget_overruns, 0);
 	sim_advance(40);
 	CHECK_EQ(b->budget_overruns, 1);
-	CHECK(sim_rq.stopped == b);
+	CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == b);
 	CHECK(!sim_pick());
 	CHECK_EQ(b->exec, 10);
 	CHECK_EQ(a->exec, 30);
@@ -997,7 +997,7 @@ static void sched_case_budget_throttles(void)
 	CHECK(sim_pick() == a);
 	sim_advance(10);
 	CHECK(!sim_pick());
-	CHECK(sim_rq.stopped == a);
+	CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == a);
 }
 
 /* A task that never yields is stopped after watch_ns; what leaves Linux some time is not. */
@@ -1036,19 +1036,19 @@ static void sched_case_watchdog(void)
 		sim_pick();
 	}
 	CHECK(sim_rq.curr == good);
-	CHECK(sim_rq.stopped == hog);
+	CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == hog);
 	CHECK_EQ(sim_now, 6000);
 	/* Another that takes its place has less time. */
-	sim_rq.stopped = NULL;
+	sim_rq.stopped = false;
 	core_suspend(&sim_rq, good, false);
 	CHECK(sim_pick() == greedy);
 	sim_advance(6099);
 	CHECK(!sim_rq.stopped);
 	sim_advance(6100);
-	CHECK(sim_rq.stopped == greedy);
+	CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == greedy);
 	CHECK(!sim_pick());
 	/* Nobody left to watch. */
-	sim_rq.stopped = NULL;
+	sim_rq.stopped = false;
 	sim_advance(6200);
 	CHECK_EQ(sim_rq.timers.heap.count, 0);
 	/* Switched off. */

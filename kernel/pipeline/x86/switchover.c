@@ -102,11 +102,12 @@ static int write_all(struct switch_over *s)
 	pl_nmi_gate_open();
 	pl_apichook_switch(s->on);
 	pl_core.active = s->on;
-	pl_core.rt_vector = s->on ? pl_rt_vector : PL_VECTORS;
-	/* A CPU that comes later starts with interrupts off. */
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		per_cpu(pl_cpu.rt_vector, cpu) = s->on ? pl_rt_vector : 0;
+		/* A CPU that comes later starts with interrupts off. */
 		if (!cpu_online(cpu))
 			per_cpu(pl_cpu.state, cpu) = PL_STATE_NEW & (s->on ? ~PL_VIF : ~0);
+	}
 	return 0;
 }
 

@@ -48,8 +48,11 @@ static void **member_of(const struct hook *hook)
  */
 static void find_eoi(void)
 {
-	pl_core.eoi_at = (unsigned long)pl_core.eoi == pl_symbol_try(COMPAT_MEM_EOI) ?
-			 pl_lapic_register(APIC_EOI) : NULL;
+	bool stores = (unsigned long)pl_core.eoi == pl_symbol_try(COMPAT_MEM_EOI);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(pl_cpu.eoi_at, cpu) = stores ? pl_lapic_register(APIC_EOI) : NULL;
 }
 
 #if COMPAT_APIC_STATIC_CALL

@@ -4,14 +4,28 @@
 
 #define NS_PER_MS 1000000ULL
 
-#ifndef __KERNEL__
+#ifdef __KERNEL__
+static void set_ns_per_tsc(u64 ratio)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(pl_cpu.ns_per_tsc, cpu) = ratio;
+}
+#else
 u64 pl_ns_per_tsc;
+
+static void set_ns_per_tsc(u64 ratio)
+{
+	pl_ns_per_tsc = ratio;
+}
 #endif
+
 static u64 tsc_per_ns;	/* likewise */
 
 void pl_tsc_init(unsigned int khz)
 {
-	pl_ns_per_tsc = (NS_PER_MS << PL_TSC_SHIFT) / khz;
+	set_ns_per_tsc((NS_PER_MS << PL_TSC_SHIFT) / khz);
 	tsc_per_ns = ((u64)khz << PL_TSC_SHIFT) / NS_PER_MS;
 }
 
@@ -37,5 +51,5 @@ u64 pl_deadline_left_ns(void)
 {
 	u64 deadline = pl_deadline_read(), now = pl_tsc();
 
-	return deadline > now ? pl_tsc_scale(deadline - now, pl_ns_per_tsc) : 0;
+	return deadline > now ? pl_tsc_ns(deadline - now) : 0;
 }

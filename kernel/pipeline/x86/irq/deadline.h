@@ -13,6 +13,7 @@
 #ifdef __KERNEL__
 #include <asm/msr.h>
 #include <asm/tsc.h>
+#include "compat/percpu.h"
 #include "pipeline/x86/resident/tactus_core.h"
 
 static __always_inline u64 pl_tsc(void)
@@ -41,12 +42,6 @@ u64 pl_deadline_read(void);
 void pl_tsc_init(unsigned int khz);
 
 #define PL_TSC_SHIFT 32
-/* << PL_TSC_SHIFT, rounded down. In a cache line that each interrupt wants anyway. */
-#ifdef __KERNEL__
-#define pl_ns_per_tsc pl_core.ns_per_tsc
-#else
-extern u64 pl_ns_per_tsc;
-#endif
 
 /*
  * @value * @factor >> PL_TSC_SHIFT. In C its product has a type whose alignment would cost each
@@ -62,10 +57,33 @@ static inline u64 pl_tsc_scale(u64 value, u64 factor)
 	return value;
 }
 
+/*
+ * pl_tsc_ns - so many ticks are how many ns? Their ratio, << PL_TSC_SHIFT and rounded down, is the
+ * same for all CPUs. Each has it in a cache line that its interrupts want anyway.
+ */
+#ifdef __KERNEL__
+static __always_inline u64 pl_tsc_ns(u64 ticks)
+{
+	u64 high;
+
+	asm("mulq " COMPAT_PERCPU(factor) "\n\tshrdq %[shift], %[high], %[ticks]"
+	    : [ticks] "+a" (ticks), [high] "=&d" (high)
+	    : [factor] "m" (COMPAT_MY_CPU(pl_cpu.ns_per_tsc)), [shift] "i" (PL_TSC_SHIFT) : "cc");
+	return ticks;
+}
+#else
+extern u64 pl_ns_per_tsc;
+
+static inline u64 pl_tsc_ns(u64 ticks)
+{
+	return pl_tsc_scale(ticks, pl_ns_per_tsc);
+}
+#endif
+
 /** pl_tsc_clock - now, ns. Inline: each release reads it several times. Context: any. */
 static inline u64 pl_tsc_clock(void)
 {
-	return pl_tsc_scale(pl_tsc(), pl_ns_per_tsc);
+	return pl_tsc_ns(pl_tsc());
 }
 
 /* The longest wait that pl_deadline_arm() takes. */

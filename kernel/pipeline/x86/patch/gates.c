@@ -24,7 +24,7 @@
 #define LAST_EXCEPTION 0x1f
 
 static unsigned int nr_gates;
-unsigned int pl_rt_vector;
+u8 pl_rt_vector;
 
 static const void *stub_of(enum pl_slot_kind kind, unsigned int gate)
 {
@@ -129,7 +129,7 @@ static noinline_for_stack int find_irq_gates(const gate_desc *idt)
 	if (IS_ERR(common))
 		return PTR_ERR(common);
 	pl_core.oob_vector = LOCAL_TIMER_VECTOR;
-	pl_rt_vector = PL_VECTORS;
+	pl_rt_vector = 0;
 
 	for (unsigned int vector = FIRST_IRQ_VECTOR; vector < PL_VECTORS; vector++) {
 		unsigned long at = gate_offset(&idt[vector]), start, size;

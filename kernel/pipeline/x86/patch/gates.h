@@ -8,8 +8,8 @@
 
 struct pl_gate;
 
-/* What pl_core.rt_vector is while the pipeline is on. */
-extern unsigned int pl_rt_vector;
+/* What pl_cpu.rt_vector is while the pipeline is on. */
+extern u8 pl_rt_vector;
 
 /**
  * pl_gates_find - add every gate, and the single instructions that must be ours, to the

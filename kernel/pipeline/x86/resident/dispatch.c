@@ -28,7 +28,7 @@
 #include "pipeline/pipeline.h"
 #include "pipeline/x86/resident/state.h"
 
-struct pl_core pl_core = { .rt_vector = PL_VECTORS };
+struct pl_core pl_core;
 EXPORT_SYMBOL_GPL(pl_core);
 const unsigned int pl_core_abi = PL_CORE_ABI;
 EXPORT_SYMBOL_GPL(pl_core_abi);
@@ -77,8 +77,10 @@ static __always_inline void hard_on(void)
 /* The real EOI. Context: any, hardware interrupts off. */
 static __always_inline void ack(void)
 {
-	if (likely(pl_core.eoi_at))
-		*pl_core.eoi_at = APIC_EOI_ACK;
+	volatile u32 *at = __this_cpu_read(pl_cpu.eoi_at);
+
+	if (likely(at))
+		*at = APIC_EOI_ACK;
 	else
 		compat_eoi_call(pl_core.eoi);
 }
@@ -351,7 +353,7 @@ NOKPROBE_SYMBOL(pl_oob_irq);
  */
 static __always_inline void on_rt_stack(unsigned int vector, struct rt_line *line)
 {
-	register void **top asm("r11") = (void **)__this_cpu_read(pl_cpu.rt_stack) - 1;
+	register void **top asm("r11") = (void **)__this_cpu_read(pl_cpu.client) - 1;
 
 	asm volatile("movq %%rsp, (%[top])\n\t"
 		     "movq %[top], %%rsp\n\t"
@@ -394,7 +396,7 @@ static __always_inline void set_fault_address(unsigned long address)
 	asm volatile("mov %0, %%cr2" : : "r" (address));
 }
 
-/* An interrupt for RT code. */
+/* An interrupt for RT code: by @vector of @line; or, without one, by RT's own, and @vector is 0. */
 static __always_inline void take_oob(struct pt_regs *regs, unsigned int vector,
 				     struct rt_line *line)
 {
@@ -437,7 +439,7 @@ notrace void pl_irq(struct pt_regs *regs, unsigned long error_code, unsigned int
 	}
 
 	if (vector == pl_core.oob_vector || vector == LOCAL_TIMER_VECTOR) {
-		take_oob(regs, vector, NULL);
+		take_oob(regs, 0, NULL);
 		return;
 	}
 	if (pl_core.rt_lines && vector < FIRST_SYSTEM_VECTOR) {
@@ -465,8 +467,8 @@ NOKPROBE_SYMBOL(pl_irq);
  */
 notrace rt_path void pl_rt_irq(struct pt_regs *regs, unsigned long error_code)
 {
-	if (likely((u8)error_code == pl_core.rt_vector))
-		take_oob(regs, pl_core.rt_vector, NULL);
+	if (likely((u8)error_code == __this_cpu_read(pl_cpu.rt_vector)))
+		take_oob(regs, 0, NULL);
 	else
 		pl_irq(regs, error_code, PL_SPURIOUS_GATE);
 }

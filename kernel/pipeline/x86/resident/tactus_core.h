@@ -45,7 +45,7 @@
 #include "pipeline/x86/resident/vecset.h"
 
 /* Counts every change of this header's meaning; tactus refuses another core. */
-#define PL_CORE_ABI 14
+#define PL_CORE_ABI 15
 
 struct irq_desc;
 struct pt_regs;
@@ -84,12 +84,16 @@ struct pl_stats {
  * @irq_depth: RT interrupt handlers on the stack
  * @nmi_depth: NMIs, and exceptions like them, on the stack
  * @served: this CPU's timer is shared with RT
- * @rt_stack: top of the stack for RT interrupts that hit Linux
+ * @rt_vector: @pl_core.oob_vector; 0: while it is not @pl_core.active, or if that does not come by
+ *	PL_SPURIOUS_GATE
+ * @locks: how many of tactus's locks this CPU holds, or waits for
+ * @client: what tactus has of this CPU; right below it is the stack for RT interrupts that hit
+ *	Linux
  * @regs: of what the RT interrupt that came last from outside of RT code interrupted
  * @logged_tsc: when the oldest interrupt came that waits because Linux is stalled; 0: none does
- * @client: what tactus has of this CPU
- * @locks: how many of tactus's locks this CPU holds, or waits for
  * @asked: what an IPI of RT's is for; any CPU sets bits
+ * @eoi_at: where one store is the kernel's own EOI; NULL: nowhere
+ * @ns_per_tsc: see deadline.h
  * @stats: see there
  * @logged_ip: what the interrupt of @logged_tsc interrupted
  * @current_vector: the Linux vector whose handler runs, or -1
@@ -97,7 +101,8 @@ struct pl_stats {
  * @eois: what the APIC is owed for each of Linux's vectors
  * @masked: the level line behind each vector of PL_EOI_MASKED
  *
- * What an RT interrupt needs comes first, up to the first member of @stats: one cache line.
+ * What an RT interrupt needs comes first, up to the first member of @stats: one cache line. Some of
+ * it is the same for all CPUs, and has no line of its own.
  */
 struct pl_cpu {
 	u8 state;
@@ -106,12 +111,14 @@ struct pl_cpu {
 	u8 irq_depth;
 	u8 nmi_depth;
 	bool served;
-	void *rt_stack;
+	u8 rt_vector;
+	u8 locks;
+	void *client;
 	const struct pt_regs *regs;
 	u64 logged_tsc;
-	void *client;
-	int locks;
 	unsigned long asked;
+	volatile u32 *eoi_at;
+	u64 ns_per_tsc;
 	struct pl_stats stats;
 	unsigned long logged_ip;
 	int current_vector;
@@ -156,11 +163,7 @@ struct pl_hooks {
  * @active: the kernel's slots lead here
  * @oob_vector: the vector of the RT timer and IPI; the timer may also still, or
  *	already, come on Linux's own
- * @rt_vector: @oob_vector; PL_VECTORS: while it is not @active, or if that does not come by
- *	PL_SPURIOUS_GATE
  * @rt_lines: how many RT interrupts there are
- * @eoi_at: where one store is the kernel's own EOI; NULL: nowhere
- * @ns_per_tsc: see deadline.h
  * @hooks: see there
  * @eoi: the kernel's own EOI
  * @apic_read: the kernel's own reading of a local APIC register
@@ -173,10 +176,7 @@ struct pl_hooks {
 struct pl_core {
 	bool active;
 	u8 oob_vector;
-	unsigned int rt_vector;
 	unsigned int rt_lines;
-	volatile u32 *eoi_at;
-	u64 ns_per_tsc;
 	const struct pl_hooks *hooks;
 	void *eoi;
 	u32 (*apic_read)(u32 reg);

@@ -74,7 +74,7 @@ static notrace void lose_one(COMPAT_EOI_ARGS)
 	if (raw_smp_processor_id() == cpu && rt_in_service()) {
 		/* Only this one; and Linux is given back what stands there. */
 		pl_core.eoi = eoi;
-		pl_core.eoi_at = eoi_at;
+		__this_cpu_write(pl_cpu.eoi_at, eoi_at);
 	} else {
 		compat_eoi_call(eoi);
 	}
@@ -83,9 +83,9 @@ static notrace void lose_one(COMPAT_EOI_ARGS)
 static void lose_the_next(struct rt_timer *unused)
 {
 	eoi = pl_core.eoi;
-	eoi_at = pl_core.eoi_at;
+	eoi_at = __this_cpu_read(pl_cpu.eoi_at);
 	pl_core.eoi = lose_one;
-	pl_core.eoi_at = NULL;	/* Else it is a store, without a call. */
+	__this_cpu_write(pl_cpu.eoi_at, NULL);	/* Else it is a store, without a call. */
 }
 
 /* ---- Linux that waits in vain ---- */
