@@ -15,8 +15,7 @@ void rt_exec_poke(int cpu)
 
 void rt_exec_arm_first(struct rt_cpu *cpu)
 {
-	if (timerq_stale(&cpu->rq.timers))
-		pl_timer_arm(cpu->rq.timers.armed);
+	rt_exec_arm(cpu);
 }
 
 /* Name the tasks that the core stopped. The lock keeps them from being freed meanwhile. */

@@ -7,7 +7,7 @@
 #include "exec/cpu.h"
 #include "exec/fp.h"
 
-/** rt_exec_arm_first - the first moment has changed: set the timer. Context: as of rt_exec_arm() */
+/** rt_exec_arm_first - rt_exec_arm(), where it is rarely needed: a call. Context: as of that */
 void rt_exec_arm_first(struct rt_cpu *cpu);
 
 /** rt_exec_arm - set the timer if the first moment changed

@@ -1039,7 +1039,6 @@ static void sched_case_watchdog(void)
 	CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == hog);
 	CHECK_EQ(sim_now, 6000);
 	/* Another that takes its place has less time. */
-	sim_rq.stopped = false;
 	core_suspend(&sim_rq, good, false);
 	CHECK(sim_pick() == greedy);
 	sim_advance(6099);
@@ -1048,7 +1047,6 @@ static void sched_case_watchdog(void)
 	CHECK(sim_rq.stopped && core_next_stopped(&sim_rq) == greedy);
 	CHECK(!sim_pick());
 	/* Nobody left to watch. */
-	sim_rq.stopped = false;
 	sim_advance(6200);
 	CHECK_EQ(sim_rq.timers.heap.count, 0);
 	/* Switched off. */

@@ -21,7 +21,7 @@ static void set_ns_per_tsc(u64 ratio)
 }
 #endif
 
-static u64 tsc_per_ns;	/* likewise */
+static u64 tsc_per_ns;	/* << PL_TSC_SHIFT, rounded down */
 
 void pl_tsc_init(unsigned int khz)
 {
