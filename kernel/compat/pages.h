@@ -14,4 +14,13 @@
 #define compat_pte_mkwrite(pte, vma) pte_mkwrite_novma(pte)
 #endif
 
+/* 6.5: it tells of no areas any more */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define compat_pin_user_pages(start, count, flags, pages) \
+	pin_user_pages(start, count, flags, pages, NULL)
+#else
+#define compat_pin_user_pages(start, count, flags, pages) \
+	pin_user_pages(start, count, flags, pages)
+#endif
+
 #endif

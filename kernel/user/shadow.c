@@ -267,12 +267,11 @@ static bool left_out(struct vm_area_struct *vma)
 	       (named && !(vma->vm_flags & VM_EXEC));
 }
 
-/* The first one that ends beyond @at, but for those. */
+/* The first one that ends beyond @at, but for those. The caller has the memory's lock. */
 static bool find_area(struct mm_struct *mm, unsigned long at, struct area *area)
 {
 	struct vm_area_struct *vma;
 
-	mmap_read_lock(mm);
 	for (;;) {
 		vma = find_vma(mm, at);
 		if (!vma || !left_out(vma))
@@ -283,7 +282,6 @@ static bool find_area(struct mm_struct *mm, unsigned long at, struct area *area)
 		*area = (struct area) {
 			.start = vma->vm_start, .end = vma->vm_end, .entry = entry_for(vma),
 		};
-	mmap_read_unlock(mm);
 	return vma;
 }
 
@@ -374,52 +372,85 @@ static unsigned long run_of(const struct shadow *s, unsigned long at, unsigned l
 	return (at - from) >> PAGE_SHIFT;
 }
 
-/* What is not there of @area from *@at on, of one lowest table; *@at is where to go on. */
+/*
+ * What is not there of @area from *@at on, of one lowest table; *@at is where to go on, or where it
+ * was, if that is to be done again. @held: with the memory's lock held.
+ */
 static int fill_some(struct shadow *s, const struct area *area, unsigned long *at,
-		     struct page **pages)
+		     struct page **pages, bool held, bool *again)
 {
 	unsigned int flags = FOLL_LONGTERM | (area->entry & _PAGE_RW ? FOLL_WRITE : 0);
 	unsigned long want = run_of(s, *at, min(area->end, (*at | (LEAF_BYTES - 1)) + 1), false);
-	bool again = false;
 	long count;
 	int err = 0;
 
 	watch_only(s->changes, *at, *at + (want << PAGE_SHIFT));
-	count = pin_user_pages_fast(*at, want, flags, pages);
+	/* The latter takes no lock where the page is there, and its own where it is not. */
+	count = held ? compat_pin_user_pages(*at, want, flags, pages) :
+		       pin_user_pages_fast(*at, want, flags, pages);
 	if (count > 0)
 		/* Pinning changes memory, too: it makes the copies that fork() left for later. */
-		err = enter_pages(s, area->entry, *at, pages, count, &again);
+		err = enter_pages(s, area->entry, *at, pages, count, again);
 	else
 		/* Beyond a file's end, for instance: RT code finds none either. */
-		again = is_hit(s->changes);
-	if (!again)
+		*again = is_hit(s->changes);
+	if (!*again)
 		*at += max(count, 1) << PAGE_SHIFT;
 	return err;
+}
+
+/* The next that is not there, from *@at on: 1, or 0 if there is no more, or an error. */
+static int fill_next(struct shadow *s, unsigned long *at, struct page **pages, bool held,
+		     bool *again)
+{
+	struct area area;
+	bool found;
+
+	*again = false;
+	watch(s->changes);
+	if (!held)
+		mmap_read_lock(s->mm);
+	found = find_area(s->mm, *at, &area);
+	if (!held)
+		mmap_read_unlock(s->mm);
+	if (!found)
+		return 0;
+	*at = max(*at, area.start);
+	*at += run_of(s, *at, area.end, true) << PAGE_SHIFT;
+	if (*at >= area.end)
+		return 1;
+	if (signal_pending(current))
+		return -EINTR;
+	return fill_some(s, &area, at, pages, held, again) ?: 1;
 }
 
 int shadow_fill(struct shadow *s)
 {
 	struct page **pages = kmalloc_array(LEAF_PAGES, sizeof(*pages), GFP_KERNEL);
 	unsigned long at = 0;
-	struct area area;
-	int err = 0;
+	int more;
 
 	if (!pages)
 		return -ENOMEM;
-	while (!err) {
-		/* Pinning takes no lock where the page is there, and its own where it is not. */
-		watch(s->changes);
-		if (!find_area(s->mm, at, &area))
-			break;
-		at = max(at, area.start);
-		at += run_of(s, at, area.end, true) << PAGE_SHIFT;
-		if (at >= area.end)
-			continue;
+	do {
+		bool again;
+
 		cond_resched();
-		err = signal_pending(current) ? -EINTR : fill_some(s, &area, &at, pages);
-	}
+		more = fill_next(s, &at, pages, false, &again);
+		if (!again)
+			continue;
+		/*
+		 * A thread that calls fork() over and over would have each copy made anew, for
+		 * ever. It waits for this lock, as does whoever maps or unmaps. So the second time,
+		 * with all copies made, only what is rare comes between.
+		 */
+		mmap_read_lock(s->mm);
+		for (int tries = 0; again && more > 0 && tries < 2; tries++)
+			more = fill_next(s, &at, pages, true, &again);
+		mmap_read_unlock(s->mm);
+	} while (more > 0);
 	kfree(pages);
-	return err;
+	return more;
 }
 
 static void unpin_below(struct shadow *s, u64 *table, int level, int entries)

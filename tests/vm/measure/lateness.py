@@ -152,6 +152,9 @@ def _guest_script(cases: Sequence[Case]) -> str:
             if case.condition != "load":
                 one = case.condition.removeprefix("irqoff").removeprefix("-")
                 load.append(f"--irqoff={one or ','.join(_CONTEXTS)}")
+                # A process gets its turn late beside this load: seven of them a second, else.
+                if one:
+                    load.append("--gap-ms=30")
                 # The driver itself checks that a section ran in the context it says.
                 load.append(f"--min-{one or 'sections'}={int(SECTIONS_PER_S * case.seconds)}")
             lines.append(shlex.join(load))

@@ -75,12 +75,14 @@ def test_rt_releases_on_time_briefly(kind: Kind) -> None:
 def test_rt_tick_beside_sections_of_each_kind() -> None:
     """Interrupts off in a process, softirqs, a timer's callback, under a spinlock: the driver
     that makes the sections checks the context of each."""
-    results = measure_all([Case("tick", condition, SHORT_S) for condition in CONTEXT_CONDITIONS])
+    # In half a second gzip may not get further than filling its pipe, which is below its minimum.
+    seconds = 2 * SHORT_S
+    results = measure_all([Case("tick", condition, seconds) for condition in CONTEXT_CONDITIONS])
     print(table(results))
     for result in results:
         assert complaints(result, LIMIT_NS["tick"]) == [], result.case.condition
         context = result.case.condition.removeprefix("irqoff-")
-        assert result.load[context] == result.load["sections"] >= SECTIONS_PER_S * SHORT_S
+        assert result.load[context] == result.load["sections"] >= SECTIONS_PER_S * seconds
         assert result.load["section_ms"] >= 20
 
 

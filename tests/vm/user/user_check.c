@@ -681,6 +681,27 @@ static void case_fork(void)
 		CHECK(written[1024 * i] == 99);
 }
 
+/* Each fork() leaves copies that pinning makes; with one after another, that ended by chance. */
+static void case_entry_beside_forks(void)
+{
+	uint64_t most_ns = slow ? UINT64_MAX : 250000000;
+	pthread_t thread;
+	bool stop = false;
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(page != MAP_FAILED);
+	pthread_create(&thread, NULL, forks, &stop);
+	for (int k = 0; k < 5; k++) {
+		enter(&usual);
+		rt_leave();
+		CHECK(stat_now().pages > 100 && stat_now().pages_ns < most_ns);
+		/* The next one pins all anew. */
+		CHECK(!madvise(page, 4096, MADV_DONTNEED));
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+}
+
 static char *volatile area;
 static volatile bool in_rt;
 static int advice;
@@ -1927,8 +1948,9 @@ static void case_who_may(void)
 	do(port) do(port_beyond) do(ports) do(all_ports)			\
 	do(syscall) do(int80) do(vdso) do(back_again) do(demote_signal)		\
 	do(demote_abort) do(demotion_is_told) do(budget) do(signals) do(kill) do(exec) do(fork)	\
-	do(dontneed) do(mapped_over) do(thrown_away) do(new_memory) do(pinned_twice) do(threads) do(ptrace)	\
-	do(fifo) do(fifo_pages) do(huge_pages) do(semaphore) do(inheritance) do(no_inheritance)	\
+	do(entry_beside_forks) do(dontneed) do(mapped_over) do(thrown_away) do(new_memory)	\
+	do(pinned_twice) do(threads) do(ptrace) do(fifo) do(fifo_pages) do(huge_pages)	\
+	do(semaphore) do(inheritance) do(no_inheritance)			\
 	do(inheritance_from_the_kernel) do(owner_demoted) do(mailbox)		\
 	do(wait_cut_short) do(condition) do(event) do(condition_cut_short)	\
 	do(shared_memory) do(objects_refused)					\
