@@ -409,7 +409,7 @@ TABLES: dict[str, Table] = {
     "lateness": Table(_apic, ["lateness"]),
     "lateness on 6.12": Table(_apic, ["lateness --kernel 6.12 --kind tick --kind task"], "6.12"),
     "lateness on 7": Table(_apic, ["lateness --kernel 7 --kind tick --kind task"], "7"),
-    "contexts": Table(_contexts, ["lateness --kind tick --seconds 0.5 " + " ".join(
+    "contexts": Table(_contexts, ["lateness --kind tick --seconds 1 " + " ".join(
         f"--condition irqoff-{name}" for name in
         ("process", "tasklet", "timer", "hrtimer", "spinlock"))]),
     "8254": Table(_pit, ["lateness --kind tick --kind task --timer pit --seconds 0.5"]),
