@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "pipeline/x86/resident/tactus_core.h"
+#include "pipeline/x86/patch/bytesearch.h"
 #include "pipeline/x86/patch/slots.h"
 #include "pipeline/x86/patch/symbols.h"
 
@@ -234,43 +235,7 @@ static int is_boundary(struct cursor *cursor, unsigned long addr)
 	return cursor->at == addr;
 }
 
-#define EACH_BYTE (~0ULL / 0xff)
-#define LOOK_BYTES 32		/* looked at together */
-#define CHUNK_BYTES (1UL << 16)		/* looked at without a pause */
-
-/* Some byte's highest bit is set: there is such a byte; the lowest of these bits is the first's. */
-static __always_inline u64 bytes_that_are(u64 each, const u8 *word)
-{
-	u64 other;
-
-	memcpy(&other, word, sizeof(other));
-	other ^= each;
-	return (other - EACH_BYTE) & ~other;
-}
-
-/*
- * The first @wanted from @byte on, or @end. Most words have none, and the text has millions of
- * bytes.
- */
-static __always_inline const u8 *find(const u8 *byte, const u8 *end, u8 wanted)
-{
-	const u64 each = EACH_BYTE * wanted, high = EACH_BYTE << 7;
-	const u8 *whole = byte + round_down(end - byte, LOOK_BYTES);
-
-	for (; byte < whole; byte += LOOK_BYTES)
-		if ((bytes_that_are(each, byte) | bytes_that_are(each, byte + 8) |
-		     bytes_that_are(each, byte + 16) | bytes_that_are(each, byte + 24)) & high)
-			break;
-	for (; end - byte >= sizeof(u64); byte += sizeof(u64)) {
-		u64 found = bytes_that_are(each, byte) & high;
-
-		if (found)
-			return byte + __ffs64(found) / BITS_PER_BYTE;
-	}
-	while (byte < end && *byte != wanted)
-		byte++;
-	return byte;
-}
+#define CHUNK_BYTES (1UL << 16)	/* looked at without a pause */
 
 /* Is the byte at @mark that of a signature? @at: of the signature's begin */
 static int signature_around(const u8 *mark, const u8 *begin, const u8 *end, const u8 **at)
@@ -308,7 +273,7 @@ int pl_text_scan(struct pl_text *text)
 		const u8 *stop = mark + min_t(unsigned long, end - mark, CHUNK_BYTES);
 
 		cond_resched();
-		for (; (mark = find(mark, stop, SIGNATURE_MARK)) < stop && !err; mark++) {
+		for (; (mark = pl_byte_find(mark, stop, SIGNATURE_MARK)) < stop && !err; mark++) {
 			int kind = signature_around(mark, begin, end, &at);
 
 			if (kind >= 0)
@@ -360,7 +325,7 @@ int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_sl
 		const u8 *stop = mark + min_t(unsigned long, end - 1 - mark, same);
 
 		cond_resched();
-		for (; (mark = find(mark, stop, distance >> 16)) < stop && err >= 0; mark++) {
+		for (; (mark = pl_byte_find(mark, stop, distance >> 16)) < stop && err >= 0; mark++) {
 			const u8 *call = mark - 3;
 			unsigned long at = (unsigned long)call;
 
