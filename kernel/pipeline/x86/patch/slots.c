@@ -325,7 +325,8 @@ int pl_text_add_all_calls(struct pl_text *text, unsigned long callee, enum pl_sl
 		const u8 *stop = mark + min_t(unsigned long, end - 1 - mark, same);
 
 		cond_resched();
-		for (; (mark = pl_byte_find(mark, stop, distance >> 16)) < stop && err >= 0; mark++) {
+		for (; (mark = pl_byte_find(mark, stop, distance >> 16)) < stop && err >= 0;
+		     mark++) {
 			const u8 *call = mark - 3;
 			unsigned long at = (unsigned long)call;
 
