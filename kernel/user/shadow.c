@@ -49,8 +49,8 @@ void changes_end(struct changes *c)
 }
 
 /*
- * What is looked up and pinned from here on is what the process sees, unless there is a hit. Those
- * who change memory do not wait for who fills.
+ * What is looked up and pinned from here on is what the process sees, unless there is a hit. Who
+ * has begun to change memory has the memory's lock if it needs it, and waits for nobody who fills.
  */
 static void watch(struct changes *c)
 {
@@ -385,7 +385,7 @@ static int fill_some(struct shadow *s, const struct area *area, unsigned long *a
 	int err = 0;
 
 	watch_only(s->changes, *at, *at + (want << PAGE_SHIFT));
-	/* The latter takes no lock where the page is there, and its own where it is not. */
+	/* The fast one takes no lock where the page is there, and the memory's where it is not. */
 	count = held ? compat_pin_user_pages(*at, want, flags, pages) :
 		       pin_user_pages_fast(*at, want, flags, pages);
 	if (count > 0)

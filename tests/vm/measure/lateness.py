@@ -152,7 +152,7 @@ def _guest_script(cases: Sequence[Case]) -> str:
             if case.condition != "load":
                 one = case.condition.removeprefix("irqoff").removeprefix("-")
                 load.append(f"--irqoff={one or ','.join(_CONTEXTS)}")
-                # A process gets its turn late beside this load: seven of them a second, else.
+                # With the default of 40 ms a process makes only seven sections a second.
                 if one:
                     load.append("--gap-ms=30")
                 # The driver itself checks that a section ran in the context it says.

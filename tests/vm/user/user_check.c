@@ -681,7 +681,7 @@ static void case_fork(void)
 		CHECK(written[1024 * i] == 99);
 }
 
-/* Each fork() leaves copies that pinning makes; with one after another, that ended by chance. */
+/* Each fork() leaves copies that pinning has to make; entry ends however fast the forks come. */
 static void case_entry_beside_forks(void)
 {
 	uint64_t most_ns = slow ? UINT64_MAX : 250000000;
