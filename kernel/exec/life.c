@@ -72,7 +72,8 @@ static void default_name(RT_TASK *task)
 	*strchrnul(task->name, ' ') = '\0';	/* the module's name follows it */
 }
 
-int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, int priority)
+int rt_task_make(RT_TASK *task, void (*fn)(int data), int data, int stack_size, int priority,
+		 const char *name)
 {
 	int bytes, error, cpu;
 	void *stack;
@@ -107,7 +108,10 @@ int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, 
 		.fn = fn, .data = data, .priority = priority, .deadline = RT_NO_DEADLINE,
 		.stack = stack, .stack_bytes = bytes, .fp_area = stack + bytes - rt_fp_bytes,
 	};
-	default_name(task);
+	if (name)
+		strscpy(task->name, name, sizeof(task->name));
+	else
+		default_name(task);
 	make_frame(task);
 	add_to_cpu(task, rt_cpu_of(cpu));
 	WRITE_ONCE(task->magic, (unsigned long)task ^ RT_TASK_MAGIC);
@@ -118,6 +122,12 @@ out:
 	if (error)
 		vfree(stack);
 	return error;
+}
+EXPORT_SYMBOL_GPL(rt_task_make);
+
+int rt_task_init(RT_TASK *task, void (*fn)(int data), int data, int stack_size, int priority)
+{
+	return rt_task_make(task, fn, data, stack_size, priority, NULL);
 }
 EXPORT_SYMBOL_GPL(rt_task_init);
 

@@ -106,13 +106,15 @@ struct process *process_new(void)
 	p->mm = current->mm;
 	get_task_comm(p->name, current);
 	p->fifos = kcalloc(BITS_TO_LONGS(RTF_MAX_FIFOS), sizeof(long), GFP_KERNEL_ACCOUNT);
-	if (!p->fifos)
+	p->pins = kmalloc_array(SHADOW_PINS, sizeof(*p->pins), GFP_KERNEL_ACCOUNT);
+	if (!p->fifos || !p->pins)
 		goto err_free;
 	err = mmu_notifier_register(&p->notifier, p->mm);
 	if (err)
 		goto err_free;
 	return p;
 err_free:
+	kfree(p->pins);
 	kfree(p->fifos);
 	kfree(p);
 	return ERR_PTR(err);
@@ -127,6 +129,7 @@ void process_free(struct process *p)
 	list_for_each_entry_safe(t, next, &p->threads, node)
 		thread_free(t);
 	objects_close(p);
+	kfree(p->pins);
 	kfree(p->fifos);
 	kfree(p);
 }
@@ -158,13 +161,13 @@ static int fill(struct process *p, struct shadow *s)
 {
 	atomic_t *shadows = &p->changes.shadows;
 	bool stale_ones = atomic_read(shadows) > 1;
-	int err = shadow_fill(s);
+	int err = shadow_fill(s, p->pins);
 
 	if (err != -EAGAIN || !stale_ones)
 		return err;
 	if (wait_var_event_interruptible(shadows, atomic_read(shadows) == 1))
 		return -EINTR;
-	return shadow_fill(s);
+	return shadow_fill(s, p->pins);
 }
 
 struct shadow *process_shadow(struct process *p, u64 *took_ns)

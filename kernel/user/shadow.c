@@ -20,7 +20,7 @@
 #include "user.h"
 
 #define USER_ENTRIES 256	/* of the top table; the rest is the kernel's */
-#define LEAF_PAGES 512		/* of one of the lowest tables */
+#define LEAF_PAGES SHADOW_PINS	/* of one of the lowest tables */
 #define LEAF_BYTES (LEAF_PAGES * PAGE_SIZE)
 
 /* ---- changes of the memory meanwhile ---- */
@@ -424,14 +424,11 @@ static int fill_next(struct shadow *s, unsigned long *at, struct page **pages, b
 	return fill_some(s, &area, at, pages, held, again) ?: 1;
 }
 
-int shadow_fill(struct shadow *s)
+int shadow_fill(struct shadow *s, struct page *pages[SHADOW_PINS])
 {
-	struct page **pages = kmalloc_array(LEAF_PAGES, sizeof(*pages), GFP_KERNEL);
 	unsigned long at = 0;
 	int more;
 
-	if (!pages)
-		return -ENOMEM;
 	do {
 		bool again;
 
@@ -449,7 +446,6 @@ int shadow_fill(struct shadow *s)
 			more = fill_next(s, &at, pages, true, &again);
 		mmap_read_unlock(s->mm);
 	} while (more > 0);
-	kfree(pages);
 	return more;
 }
 

@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/uaccess.h>
+#include "exec/life.h"
 #include "exec/objects.h"
 #include "exec/ring3.h"
 #include "pipeline/pipeline.h"
@@ -99,11 +100,28 @@ void thread_stray(struct thread *t, unsigned long addr)
 	complete(&t->done);
 }
 
+/* The calling thread, of which the process has none yet; its mutex is held. NULL: no memory. */
+static struct thread *add_calling(struct process *p)
+{
+	struct thread *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+
+	if (!t)
+		return NULL;
+	t->process = p;
+	t->pid = get_task_pid(current, PIDTYPE_PID);
+	t->ring3.ops = &user_ops;
+	rt_post_init(&t->over, wake);
+	init_completion(&t->done);
+	spin_lock(&p->lock);
+	list_add(&t->node, &p->threads);
+	spin_unlock(&p->lock);
+	return t;
+}
+
 struct thread *thread_find(struct process *p)
 {
-	struct thread *t, *next, *mine = NULL, *fresh;
+	struct thread *t, *next, *mine = NULL;
 
-	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&p->mutex);
 	list_for_each_entry_safe(t, next, &p->threads, node) {
 		struct task_struct *alive;
@@ -120,20 +138,9 @@ struct thread *thread_find(struct process *p)
 			thread_free(t);
 		}
 	}
-	if (!mine && fresh) {
-		mine = fresh;
-		fresh = NULL;
-		mine->process = p;
-		mine->pid = get_task_pid(current, PIDTYPE_PID);
-		mine->ring3.ops = &user_ops;
-		rt_post_init(&mine->over, wake);
-		init_completion(&mine->done);
-		spin_lock(&p->lock);
-		list_add(&mine->node, &p->threads);
-		spin_unlock(&p->lock);
-	}
+	if (!mine)
+		mine = add_calling(p);
 	mutex_unlock(&p->mutex);
-	kfree(fresh);
 	return mine;
 }
 
@@ -143,27 +150,28 @@ void thread_free(struct thread *t)
 	kfree(t);
 }
 
-static void set_name(struct thread *t)
+/* A thread's name as a task's may be. */
+static void make_graphic(char *name)
 {
-	char name[TASK_COMM_LEN];
-
-	get_task_comm(name, current);
 	for (char *c = name; *c; c++)
 		if (!isascii(*c) || !isgraph(*c))
 			*c = '_';
-	rt_task_set_name(&t->task, *name ? name : "user");
 }
 
 static int make_task(struct thread *t, const char **why)
 {
-	int err = rt_task_init(&t->task, begin, 0, STACK_BYTES, t->attr.priority);
+	char name[TASK_COMM_LEN];
+	int err;
 
+	get_task_comm(name, current);
+	make_graphic(name);
+	err = rt_task_make(&t->task, begin, 0, STACK_BYTES, t->attr.priority,
+			   *name ? name : "user");
 	if (err) {
 		*why = err == -EINVAL ? "the priority is not 1 to 1000000" :
 		       "the executive takes no more tasks on this CPU";
 		return err;
 	}
-	set_name(t);
 	if (t->attr.cpu >= 0)
 		err = rt_task_set_cpu(&t->task, t->attr.cpu);
 	if (err)

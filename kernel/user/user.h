@@ -76,6 +76,9 @@ struct shadow {
 	bool stale;
 };
 
+/* So many pages are pinned at a time: what one of the lowest tables has. */
+#define SHADOW_PINS 512
+
 /*
  * shadow_new - an empty one, of @mm; before its use comes shadow_follow()
  *
@@ -85,13 +88,14 @@ struct shadow *shadow_new(struct mm_struct *mm, struct changes *changes);
 
 /*
  * shadow_fill - add whatever of the process's memory is not in it yet
+ * @pages: room to pin them in
  *
  * Each page is allocated, pinned, and charged to RLIMIT_MEMLOCK.
  *
  * Context: a thread of the process; sleeps.
  * Return: 0, -ENOMEM, -EAGAIN (RLIMIT_MEMLOCK), -EINTR.
  */
-int shadow_fill(struct shadow *s);
+int shadow_fill(struct shadow *s, struct page *pages[SHADOW_PINS]);
 
 /** shadow_put - one user less; the last one unpins all. Context: Linux process; sleeps. */
 void shadow_put(struct shadow *s);
@@ -114,6 +118,7 @@ void *shadow_at(const struct shadow *s, unsigned long addr, bool write);
  * @mutex: guards @shadow, @threads and their making
  * @lock: guards the pointers @shadow and the list against the notifier
  * @changes: that the notifier tells of
+ * @pins: room for shadow_fill(); guarded by @mutex
  * @fifos: that RT calls may use, by number
  * @objects: likewise, by place; none is taken out while it is open
  */
@@ -124,6 +129,7 @@ struct process {
 	spinlock_t lock;		/* likewise */
 	struct changes changes;
 	struct shadow *shadow;
+	struct page **pins;
 	struct list_head threads;
 	struct list_head node;		/* among all, for status */
 	unsigned long *fifos;

@@ -22,6 +22,7 @@ from . import figures
 from .figures import MeasureError
 from .gate import ENTRY, USER
 from .path import HERE, INSTRUCTION, RECORD, SOURCE, Symbols
+from .user import WITH_300_PAGES
 
 MOST = 1 << 21  # records: some 300,000 instructions, and their loads and stores
 
@@ -71,7 +72,7 @@ def measure(kernel: str = "6.1", flavour: str = "cloud") -> tuple[list[Part], Co
     """Its parts, and its functions; one boot."""
     with tempfile.TemporaryDirectory() as scratch:
         trace, names = Path(scratch, "trace"), Path(scratch, "kallsyms")
-        text = figures.boot("cat /proc/kallsyms > /tmp/names; ./user_costs marked-promotion",
+        text = figures.boot(f"cat /proc/kallsyms > /tmp/names; {WITH_300_PAGES}marked-promotion",
                             "--icount", "--timeout=600", "--modules=tactus rtfifo tactus_user",
                             f"--put={programs.build('user_costs')}", f"--get=/tmp/names:{names}",
                             f"--qemu=-plugin {plugin(SOURCE)},out={trace},before={MOST}",

@@ -20,7 +20,7 @@ from .users import table as lateness_table
 
 # What is measured, and the goal: instructions.
 COSTS: dict[str, tuple[str, float | None]] = {
-    "promotion": ("to RT mode, the first time, 300 pages and the program", 100_000),
+    "promotion": ("to RT mode, the first time, a program of 300 pages", 100_000),
     "promotion-again": ("to RT mode, the memory unchanged", None),
     "demotion": ("back, by a system call", 50_000),
     "round": ("a job: what it takes from Linux", None),
@@ -46,6 +46,9 @@ class Cost(figures.Result):
     goal: float | None
 
 
+# In all: the program itself has some, all of which are locked and pinned.
+WITH_300_PAGES = """own=$(./user_costs pages) && own=${own#* } && own=${own%.*} || exit 1
+DATA_PAGES=$((300 - own)) ./user_costs """
 _SCRIPT = f"""
 set -e
 ./user_costs syscall | sed s/syscall/off/
@@ -53,7 +56,8 @@ modprobe tactus
 ./user_costs syscall | sed s/syscall/on/
 modprobe rtfifo
 modprobe tactus_user
-./user_costs {' '.join(COSTS)}
+{WITH_300_PAGES}promotion
+./user_costs {' '.join(name for name in COSTS if name != 'promotion')}
 """
 
 

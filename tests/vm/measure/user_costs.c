@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/io.h>
 #include <sys/ioctl.h>
@@ -23,7 +24,6 @@
 #include "modules/path_mark.h"
 
 #define TURNS 1000
-#define PAGES 300
 #define PERIOD_NS 1000000
 
 static const struct rt_attr usual = {
@@ -89,12 +89,35 @@ static double promotion(void)
 	return entered - before;
 }
 
+/* With so many pages of data as $DATA_PAGES says, beside the program's own. */
+static void begin_with_data(void)
+{
+	const char *wish = getenv("DATA_PAGES");
+	size_t bytes = wish ? strtoul(wish, NULL, 10) * 4096 : 0;
+
+	if (bytes && !memset(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, bytes))
+		errx(1, "no memory");
+	if (rt_init())
+		errx(1, "no /dev/rt");
+}
+
 static double cost_promotion(void)
 {
-	if (rt_init() || !memset(mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, PAGES * 4096))
-		errx(1, "no /dev/rt");
+	begin_with_data();
 	return promotion();
+}
+
+/* How many pages that pins. */
+static double pages_pinned(void)
+{
+	struct rt_stat stat;
+
+	begin_with_data();
+	enter(&usual);
+	if (rt_leave() || rt_stat(&stat))
+		errx(1, "it was demoted");
+	return stat.pages;
 }
 
 static double cost_promotion_again(void)
@@ -108,9 +131,7 @@ static double marked_promotion(void)
 {
 	struct rt_stat stat;
 
-	if (rt_init() || !memset(mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, PAGES * 4096))
-		errx(1, "no /dev/rt");
+	begin_with_data();
 	PATH_START();
 	enter(&usual);
 	PATH_HERE();
@@ -302,7 +323,7 @@ static const struct {
 	double (*measure)(void);
 } costs[] = {
 	{ "syscall", cost_syscall }, { "promotion", cost_promotion },
-	{ "marked-promotion", marked_promotion },
+	{ "pages", pages_pinned }, { "marked-promotion", marked_promotion },
 	{ "promotion-again", cost_promotion_again }, { "demotion", cost_demotion },
 	{ "round", cost_round }, { "now", cost_now }, { "sleep-past", cost_sleep }, { "wait", cost_wait },
 	{ "put", cost_put }, { "sem", cost_sem }, { "mtx", cost_mtx },
