@@ -70,6 +70,7 @@ void thread_end(struct thread *t, const struct pt_regs *regs)
 
 /* ---- Linux's side ---- */
 
+/* Linux, hard irq, also with PREEMPT_RT. */
 static void wake(struct rt_post *post)
 {
 	complete(&container_of(post, struct thread, over)->done);
@@ -110,7 +111,8 @@ static struct thread *add_calling(struct process *p)
 	t->process = p;
 	t->pid = get_task_pid(current, PIDTYPE_PID);
 	t->ring3.ops = &user_ops;
-	rt_post_init(&t->over, wake);
+	/* Of others PREEMPT_RT waits for the end only by waiting for RCU, three ticks. */
+	rt_post_init_hard(&t->over, wake);
 	init_completion(&t->done);
 	spin_lock(&p->lock);
 	list_add(&t->node, &p->threads);

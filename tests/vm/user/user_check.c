@@ -258,6 +258,7 @@ static void case_faults_beside(void)
 {
 	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct rt_attr attr = usual;
+	volatile int64_t began;
 	volatile int count = 0;
 	int status;
 	pid_t pid;
@@ -266,6 +267,8 @@ static void case_faults_beside(void)
 	CHECK(pid >= 0);
 	if (!pid)
 		touches_for_ever();
+	CHECK(!rt_init());
+	began = rt_now();
 	attr.period_ns = PERIOD_NS / 10;
 	attr.budget_ns = PERIOD_NS / 20;
 	sigaction(SIGSEGV, &action, NULL);
@@ -279,6 +282,8 @@ static void case_faults_beside(void)
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	CHECK(stat_now().demotions[RT_END_TRAP] == FAULTS);
+	/* There and back waits for no tick of Linux's, nor for its other tasks. */
+	CHECK(rt_now() - began < FAULTS * 2LL * PERIOD_NS);
 }
 
 static void case_port_beyond(void)
