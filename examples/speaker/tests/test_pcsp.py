@@ -27,7 +27,7 @@ def test_writes_and_calls_are_joined_one_by_one() -> None:
         pcsp.timed(GROUP, [100])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_is_good_while_linux_lets_it(tmp_path: Path) -> None:
     """And is not where Linux holds interrupts off: what the comparison says, on one second each."""
     sound = playing.make_au(tmp_path)

@@ -12,7 +12,7 @@ from measure.drift import judge, measure, parse, table
 from measure.figures import MeasureError
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_clock_neither_drifts_nor_steps() -> None:
     """Beside an RT task, and every six seconds one of load with interrupts-off sections. The bench
     fails if the kernel complains of a stall or a lockup."""

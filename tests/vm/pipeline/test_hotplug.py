@@ -97,7 +97,8 @@ echo 0 > $cpu1 && echo 1 > $cpu1 && dmesg | grep 'CPU 1 stays online'
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cpus, policy", [(2, ""), (4, "tactus_rm")], ids=["two", "four"])
+@pytest.mark.parametrize("cpus, policy", [
+    pytest.param(2, "", marks=pytest.mark.long), (4, "tactus_rm")], ids=["two", "four"])
 def test_cpus_go_and_come_under_load(vm: Vm, cpus: int, policy: str) -> None:
     """RT tasks keep their CPU online; without them it goes, comes back, and has RT tasks again,
     under the policy of the others; so does a pipeline switched off meanwhile leave it to Linux."""

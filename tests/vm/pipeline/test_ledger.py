@@ -92,7 +92,7 @@ def test_nothing_is_lost(vm: Vm) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel, smp, append, cycles", [
     pytest.param(("6.1", "cloud"), 1, "", 50, marks=pytest.mark.long),
-    (("6.1", "cloud"), 1, "", 15), (("6.1", "cloud"), 2, "", 20),
+    (("6.1", "cloud"), 1, "", 15), (("6.1", "cloud"), 2, "", 12),
     pytest.param(("6.12", "cloud"), 2, "preempt=full", 20, marks=pytest.mark.long),
 ], ids=["6.1-one-cpu-long", "6.1-one-cpu", "6.1-two-cpus", "6.12-preempt-two-cpus"])
 def test_nothing_is_lost_in_many_switches(vm: Vm, kernel: tuple[str, str], smp: int, append: str,

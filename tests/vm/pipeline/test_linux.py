@@ -15,7 +15,7 @@ from harness.vmrun import Vm
 from measure.figures import UART
 
 ACTIVE = "tactus_core tactus"
-PREEMPTION = [pytest.param("none", marks=pytest.mark.slow),
+PREEMPTION = [pytest.param("none", marks=pytest.mark.long),
               pytest.param("voluntary", marks=pytest.mark.slow), "full"]
 
 

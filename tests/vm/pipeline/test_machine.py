@@ -49,7 +49,9 @@ def test_a_faked_machine(vm: Vm, fake: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "fake"),
-                         [("6.12", "tdx"), ("6.12", "fred"), ("7", "sev"), ("7", "fred")])
+                         [("6.12", "fred"), ("7", "sev"), *(
+                             pytest.param(*words, marks=pytest.mark.long)
+                             for words in [("6.12", "tdx"), ("7", "fred")])])
 def test_a_faked_machine_of_today(vm: Vm, kernel: str, fake: str) -> None:
     skip_without_chroot((kernel, "cloud"))
     faked = FINAL_CLOCK + f"modprobe fake_machine as={fake} || exit 4"

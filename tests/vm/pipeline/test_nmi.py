@@ -115,7 +115,7 @@ def test_a_trace_left_shows(vm: Vm, tmp_path: Path) -> None:
         assert counts(done.stdout)["opened"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["half_written", "half_written_no_gate"])
 def test_nobody_runs_into_half_a_slot(vm: Vm, tmp_path: Path, name: str) -> None:
     """NMIs come to the CPUs that stand still, and none is let in while slots are half written. The

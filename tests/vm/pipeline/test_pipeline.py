@@ -64,7 +64,7 @@ def test_a_vector_in_one_class_with_devices(vm, tmp_path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel, append", [
     (("6.1", "cloud"), ""), pytest.param(("6.1", "generic"), "", marks=pytest.mark.long),
-    (("6.12", "cloud"), "preempt=full"),
+    pytest.param(("6.12", "cloud"), "preempt=full", marks=pytest.mark.long),
     pytest.param(("7", "cloud"), "", marks=pytest.mark.long),
 ], ids=["6.1-cloud", "6.1-generic", "6.12-cloud-preempt", "7-cloud"])
 def test_load_and_unload_on_two_cpus(vm, kernel: tuple[str, str], append: str) -> None:
