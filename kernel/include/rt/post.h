@@ -53,7 +53,7 @@ static inline bool rt_post(struct rt_post *post)
 
 /**
  * rt_post_sync - wait until a post's function is not running or pending
- * @post: the post
+ * @post: the post; on PREEMPT_RT one that is not hard takes a grace period of RCU, which is ticks
  *
  * Context: Linux process; may sleep.
  */

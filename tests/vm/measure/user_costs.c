@@ -93,11 +93,16 @@ static double promotion(void)
 static void begin_with_data(void)
 {
 	const char *wish = getenv("DATA_PAGES");
-	size_t bytes = wish ? strtoul(wish, NULL, 10) * 4096 : 0;
 
-	if (bytes && !memset(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, bytes))
-		errx(1, "no memory");
+	if (wish) {
+		size_t bytes = strtoul(wish, NULL, 10) * 4096;
+		void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0);
+
+		if (data == MAP_FAILED)
+			err(1, "DATA_PAGES=%s", wish);
+		memset(data, 1, bytes);
+	}
 	if (rt_init())
 		errx(1, "no /dev/rt");
 }
@@ -108,16 +113,21 @@ static double cost_promotion(void)
 	return promotion();
 }
 
-/* How many pages that pins. */
-static double pages_pinned(void)
+/* Back from RT mode: how many pages were pinned. */
+static double leave_and_count(void)
 {
 	struct rt_stat stat;
 
-	begin_with_data();
-	enter(&usual);
 	if (rt_leave() || rt_stat(&stat))
 		errx(1, "it was demoted");
 	return stat.pages;
+}
+
+static double pages_pinned(void)
+{
+	begin_with_data();
+	enter(&usual);
+	return leave_and_count();
 }
 
 static double cost_promotion_again(void)
@@ -129,15 +139,11 @@ static double cost_promotion_again(void)
 /* With a mark for the emulator's plug-in at its end. Returns how many pages there are. */
 static double marked_promotion(void)
 {
-	struct rt_stat stat;
-
 	begin_with_data();
 	PATH_START();
 	enter(&usual);
 	PATH_HERE();
-	if (rt_leave() || rt_stat(&stat))
-		errx(1, "it was demoted");
-	return stat.pages;
+	return leave_and_count();
 }
 
 /* A system call in RT mode, less the same in Linux. */
