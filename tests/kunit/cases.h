@@ -2,6 +2,13 @@
 /* The check macros of the shared cases in tests/unit, in KUnit's terms. */
 #include <kunit/test.h>
 
+/*
+ * Random sets: the many are for the host (`make unit`), whose checkers are faster. With 1,500, too few
+ * would be refused to say how sharp the test of blocking is.
+ */
+#define ADM_SETS 2000
+#define BUDGET_SETS 100
+
 static struct kunit *cases_test;	/* the test that runs; suites run one at a time */
 
 #define CHECK(cond) KUNIT_ASSERT_TRUE(cases_test, cond)

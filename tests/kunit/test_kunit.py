@@ -30,13 +30,17 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["debug", pytest.param("plain", marks=pytest.mark.long),
-                                    pytest.param("kcsan", marks=pytest.mark.long)])
-def test_suites_pass(kernel: str) -> None:
+@pytest.mark.parametrize(("kernel", "words"), [
+    ("debug", ["--no-leaks"]),
+    pytest.param("debug", [], marks=pytest.mark.long),
+    pytest.param("plain", [], marks=pytest.mark.long),
+    pytest.param("kcsan", [], marks=pytest.mark.long)],
+    ids=["debug", "debug with leaks", "plain", "kcsan"])
+def test_suites_pass(kernel: str, words: list[str]) -> None:
     """The kernel is built first if need be, which takes some ten minutes, once: one is enough for
     every day."""
     have(kernel)
-    done = run("--kernel", kernel, "--together")
+    done = run("--kernel", kernel, "--together", *words)
     assert done.returncode == 0, done.stdout
 
 
@@ -50,7 +54,7 @@ def test_suites_pass(kernel: str) -> None:
 def test_a_bad_suite_fails(tmp_path: Path, name: str, body: str, complaint: str) -> None:
     (tmp_path / f"{name}_kunit.c").write_text(SUITE.format(name=name, body=body))
     have("debug")
-    done = run("--kernel", "debug", "--dir", tmp_path)
+    done = run("--kernel", "debug", "--no-leaks", "--dir", tmp_path)
     assert done.returncode == 1, done.stdout
     assert complaint in done.stdout
 

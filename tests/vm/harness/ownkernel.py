@@ -28,7 +28,7 @@ from .bench.kernels import SUITES
 HERE = Path(__file__).resolve().parent
 FRAGMENTS = {
     "plain": ("base", "plain"),
-    "debug": ("base", "paravirt", "debug"),
+    "debug": ("base", "paravirt", "lean", "debug"),
     "kcsan": ("base", "paravirt", "kcsan"),
     # As distributions configure theirs.
     "desktop": ("base", "paravirt", "shipped", "shipped-6.1", "desktop"),

@@ -70,7 +70,8 @@ def image() -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("crash", [False, True], ids=["kexec", "crash"])
+@pytest.mark.parametrize("crash", [
+    pytest.param(False, id="kexec", marks=pytest.mark.long), pytest.param(True, id="crash")])
 def test_another_kernel(vm: Vm, crash: bool) -> None:
     """Another kernel started from this one has its interrupts, whether this one left in order or by
     a panic, RT code running."""

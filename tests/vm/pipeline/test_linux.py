@@ -124,6 +124,8 @@ def test_rt_task_wakes_linux_under_load(vm: Vm) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kernel", [
+    ("6.1", "cloud"), pytest.param(("6.1", "generic"), marks=pytest.mark.long)], ids="-".join)
 def test_text_is_the_same_after_unload(vm: Vm, kernel: tuple[str, str]) -> None:
     """Every byte of the kernel's and the modules' code, read through /proc/kcore.
 
