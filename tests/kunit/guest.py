@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import VM
-from harness.bench.common import EXIT_TIMEOUT, EXIT_SETUP
+from harness.bench.common import EXIT_SETUP, EXIT_TIMEOUT
 from harness.bench.kernels import OWN
 from harness.ownkernel import LINUX_RACES, Kernel, SetupError
 
@@ -72,7 +72,7 @@ def boot(kernel: Kernel, work: Path, modules: list[Path], script: str, timeout_s
         [VM, "run", *which, "--icount", "--smp", str(smp), "--no-tree", "--timeout", str(timeout_s),
          "--log", console, "--allow", LINUX_RACES,
          *(word for path in (run, *modules) for word in ("--put", str(path))), "--", SHELL],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode == EXIT_SETUP:
         raise SetupError(done.stderr.strip())
     log, status = between_marks(console.read_text(errors="backslashreplace"))
