@@ -287,4 +287,5 @@ def forbidden(name: str) -> str | None:
             return None
     except SetupError as problem:
         return str(problem)
-    return f"the {name} kernel is not built yet, and TACTUS_NO_KERNEL_BUILDS is set"
+    return (f"the {name} kernel is not built yet, and TACTUS_NO_KERNEL_BUILDS is set: "
+            f"`tests/kunit/run --kernel {name} --tree` builds it")

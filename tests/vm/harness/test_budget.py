@@ -64,6 +64,21 @@ def test_what_is_made_for_good_does_not_count(tmp_path: Path, budget: float, sta
     assert ("more than their budget" in done.stdout) == bool(status)
 
 
+def test_a_first_run_begins_with_what_is_marked_slow(tmp_path: Path) -> None:
+    for name, marked in (("a", 0), ("b", 2), ("c", 1)):
+        (tmp_path / f"test_{name}.py").write_text("import pytest\n" + "".join(
+            "@pytest.mark.slow\n" * (number < marked) + f"def test_{number}():\n    pass\n"
+            for number in range(2)))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", "-v",
+         "-n1", "--dist=loadfile", "--cpu-budget=60", "."],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
+                          "TACTUS_CACHE": str(tmp_path / "cache")})
+    assert re.findall(r"PASSED test_(\w)\.py", done.stdout) == list("bbccaa")
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_took_longest_begins(tmp_path: Path, workers: int) -> None:
     """Each worker has the next file as soon as it has done with one."""
