@@ -2,13 +2,15 @@
 """The state of a booted guest serves many runs, and no run shows that it was not booted."""
 from __future__ import annotations
 
+import dataclasses
 import os
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from harness.bench import guest, kept
+from harness.bench import guest, kept, kernels
 from harness.bench.common import BenchError
 from harness.bench.monitor import Monitor
 from harness.vmrun import Vm
@@ -102,6 +104,28 @@ def test_a_run_in_tests_says_how_it_begins(vm, monkeypatch: pytest.MonkeyPatch):
     assert "--state= " in vm("true", state="").command
     monkeypatch.delenv("TACTUS_STATE")
     assert "--state= " in vm("true").command
+
+
+def test_an_emulator_that_ends_is_not_waited_for():
+    """A guest may die before it asks for its job."""
+    monitor = Monitor()
+    with subprocess.Popen(["sleep", "0.1"], pass_fds=[monitor.handle]):
+        monitor.started()
+        begun = time.monotonic()
+        assert not monitor.event("STOP", 60)
+        assert time.monotonic() - begun < 30
+    monitor.close()
+
+
+@pytest.mark.parametrize("may", [True, False])
+def test_a_kernel_without_ioperm_is_booted(tmp_path: Path, may: bool):
+    """Its PID 1 could not ask for a job."""
+    config = tmp_path / ".config"
+    config.write_text("CONFIG_X86_IOPL_IOPERM=y\n" if may else
+                      "# CONFIG_X86_IOPL_IOPERM is not set\n")
+    stock = kernels.resolve("6.1", "cloud")
+    assert stock.may_wait
+    assert dataclasses.replace(stock, config=config).may_wait == may
 
 
 def test_a_name_is_made_of_all_that_a_boot_depends_on():

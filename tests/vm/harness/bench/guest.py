@@ -406,7 +406,8 @@ def _waits(job: Job, image: bytes, channel: Channel) -> bool:
     rare = job.append or not kept.shared(job.qemu) or job.memory not in ("512M", "1G")
     other = (job.model or job.secure_boot or job.mok or job.parallel or job.schedule is not None
              or job.smp > 1 and not job.icount)     # their turns are the host's from the start
-    return bool(job.state) and not rare and not other and len(image) <= channel.room
+    return (bool(job.state) and job.kernel.may_wait and not rare and not other
+            and len(image) <= channel.room)
 
 
 def _state(job: Job, base: bytes, scratch: Path) -> kept.State:
@@ -511,6 +512,7 @@ class _Machine:
             )
         except OSError as error:
             raise BenchError(f"{words[0]}: {error.strerror}") from None
+        self.monitor.started()
 
     def begin(self, state: kept.State, base: bytes) -> None:
         """Starts it with a kept state."""

@@ -85,6 +85,11 @@ class Kernel:
             return []
         return [symbol for symbol in NEEDED if not self.has_config(symbol)]
 
+    @property
+    def may_wait(self) -> bool:
+        """May PID 1 write to a port, as a guest does that asks for its job (kept.py)?"""
+        return not self.config or self.has_config("CONFIG_X86_IOPL_IOPERM")
+
 
 def _home() -> Path:
     return cache_dir() / "kernels"

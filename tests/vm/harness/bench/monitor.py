@@ -34,6 +34,10 @@ class Monitor:
         """The end that QEMU inherits."""
         return self._theirs.fileno()
 
+    def started(self) -> None:
+        """QEMU has its end: without ours of it, we hear when it is gone."""
+        self._theirs.close()
+
     def qemu_args(self) -> list[str]:
         """The monitor, for QEMU's command line."""
         return ["-chardev", f"socket,id=qmp,fd={self.handle}", "-mon", "chardev=qmp,mode=control"]
