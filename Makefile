@@ -107,9 +107,9 @@ demo-cnc: setup-demo
 
 # All of it runs even when a part fails, so that one run shows everything; pytest comes last, and
 # runs the KUnit suites too (tests/kunit/test_kunit.py). The budget is in seconds of CPU time: what
-# a fresh clone took with caches that are there and some variants more, 4,500, or half as much again
-# where others share the host's cores, and 15 % more. Whoever adds a test that breaks it makes
-# another shorter.
+# a fresh clone took with nothing cached, 5,100 without what is made for good, and half as much
+# again where others share the host's cores. Whoever adds a test that breaks it makes another
+# shorter.
 CPU_BUDGET ?= 8000
 # Runs of the same guest share one boot; `make test TACTUS_STATE=` boots each, as `make test-long` does.
 test test-quick: export TACTUS_STATE ?= keep
