@@ -74,9 +74,8 @@ def guest_script(suites: list[Suite], leaks: bool) -> str:
     for suite in suites:
         module = suite.path.stem
         lines += [f"insmod ./{module}.ko || failed=1", f"rmmod {module} || failed=1"]
-    if leaks:  # kmemleak reports what has been unreachable for 5 s
-        lines += ["echo scan > /sys/kernel/debug/kmemleak", "sleep 6",
-                  "echo scan > /sys/kernel/debug/kmemleak", "cat /sys/kernel/debug/kmemleak"]
+    if leaks:
+        lines += [ownkernel.LOOK_FOR_LEAKS]
     return "\n".join([*lines, "exit $failed"]) + "\n"
 
 
@@ -155,7 +154,7 @@ def main() -> int:
                         "but after a first splat the others say less")
     parser.add_argument("--no-leaks", action="store_true",
                         help="on the debug kernel, do not look for leaked memory afterwards, "
-                        "which takes longer than all suites")
+                        "which takes longer than a minute")
     parser.add_argument("--tree", action="store_true",
                         help="only see to the kernel; print the tree that make -C wants")
     args = parser.parse_args()

@@ -57,6 +57,11 @@ NEEDED = {  # program -> Debian package
 LINUX = r"[a-zA-Z_][\w.]*(\+0x\S+)?"
 LINUX_RACES = rf"KCSAN: data-race in {LINUX}( / {LINUX})?$"
 
+# In a guest of the debug kernel: kmemleak tells of what has been unreachable for 5 s.
+LOOK_FOR_LEAKS = """\
+echo scan > /sys/kernel/debug/kmemleak; sleep 6; echo scan > /sys/kernel/debug/kmemleak
+cat /sys/kernel/debug/kmemleak"""
+
 
 class SetupError(Exception):
     """The kernel cannot be had here; the message says why, in one sentence."""

@@ -21,18 +21,22 @@ def test_sleeper():
 """
 
 
+def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Pytest in that folder, with the budget's plug-in and a cache there."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", *words,
+         "."], cwd=folder, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
+                          "TACTUS_CACHE": str(folder / "cache")})
+
+
 @pytest.mark.parametrize("budget, status", [(0.1, 1), (60, 0)])
 @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "workers"])
 def test_cpu_time_of_children_counts(tmp_path: Path, budget: float, status: int,
                                      workers: list[str]) -> None:
     (tmp_path / "test_it.py").write_text(TEST)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", *workers,
-         f"--cpu-budget={budget}", "--cpu-times=times", "."],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
-                          "TACTUS_CACHE": str(tmp_path / "cache")})
+    done = run_pytest(tmp_path, *workers, f"--cpu-budget={budget}", "--cpu-times=times")
     assert done.returncode == status, done.stdout
     took = {name.split("::")[1]: float(spent) for spent, name in
             map(str.split, (tmp_path / "times").read_text().splitlines())}
@@ -53,12 +57,7 @@ def test_what_is_made_for_good_does_not_count(tmp_path: Path, budget: float, sta
         "    subprocess.run([sys.executable, 'make.py'], check=True)\n"
         "    first = time.process_time()\n    while time.process_time() < first + 0.05: pass\n")
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", "-n1",
-         f"--cpu-budget={budget}", "."],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
-                          "TACTUS_CACHE": str(tmp_path / "cache")})
+    done = run_pytest(tmp_path, "-n1", f"--cpu-budget={budget}")
     assert done.returncode == status, done.stdout
     assert re.search(r"[23]\.\d s  for good: a kernel\n +[3-9]\.\d s in all", done.stdout)
     assert ("more than their budget" in done.stdout) == bool(status)
@@ -70,12 +69,8 @@ def test_a_first_run_begins_with_what_is_marked_slow(tmp_path: Path) -> None:
             "@pytest.mark.slow\n" * (number < marked) + f"def test_{number}():\n    pass\n"
             for number in range(2)))
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", "-v",
-         "-n1", "--dist=loadfile", "--cpu-budget=60", "."],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
-                          "TACTUS_CACHE": str(tmp_path / "cache")})
+    done = run_pytest(tmp_path, "-v", "-n1", "--dist=loadfile", "--cpu-budget=60")
+    assert done.returncode == 0, done.stdout + done.stderr
     assert re.findall(r"PASSED test_(\w)\.py", done.stdout) == list("bbccaa")
 
 
@@ -90,12 +85,8 @@ def test_what_took_longest_begins(tmp_path: Path, workers: int) -> None:
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache/cpu-times.json").write_text(json.dumps(
         {"test_a.py": 1.0, "test_b.py": 3.0, "test_c.py": 2.0}))
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "harness.budget", "-p", "no:cacheprovider", "-v",
-         f"-n{workers}", "--dist=loadfile", "--cpu-budget=60", "."],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]),
-                          "TACTUS_CACHE": str(tmp_path / "cache")})
+    done = run_pytest(tmp_path, "-v", f"-n{workers}", "--dist=loadfile", "--cpu-budget=60")
+    assert done.returncode == 0, done.stdout + done.stderr
     ended = re.findall(r"\[(gw\d)\].* PASSED test_(\w)\.py", done.stdout)
     assert sorted(file for _, file in ended) == sorted("aabbccdd")
     if workers == 1:

@@ -40,11 +40,6 @@ if [ -e /sys/kernel/debug/kmemleak ]; then
 fi
 echo all done
 """
-# It tells of what has been unreachable for 5 s. Two looks take half as long as all the rest of RUN.
-LEAKS = """
-    echo scan > /sys/kernel/debug/kmemleak; sleep 6; echo scan > /sys/kernel/debug/kmemleak
-    cat /sys/kernel/debug/kmemleak
-"""
 # What bounds durations more tightly than a kernel that checks each access of memory can keep to.
 TOO_SLOW = {"budget_stop", "sleep"}
 
@@ -64,8 +59,9 @@ def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int, leaks: str) -> None
     """Everything that can be loaded, used and unloaded. Two CPUs run in the host's time, so what
     takes too long there is no failure here: it is one in the other tests."""
     have(kernel)
-    done = vm(RUN.format(group="one-cpu" if smp == 1 else "two-cpus", leaks=leaks and LEAKS),
-              kernel=kernel, smp=smp, icount=True, modules="hog tactus_core", qemu=UART,
+    run = RUN.format(group="one-cpu" if smp == 1 else "two-cpus",
+                     leaks=leaks and ownkernel.LOOK_FOR_LEAKS)
+    done = vm(run, kernel=kernel, smp=smp, icount=True, modules="hog tactus_core", qemu=UART,
               timeout=900, put=[programs.build("load"), programs.build("fifo_check")],
               allow=[ownkernel.LINUX_RACES])
     assert done.status == 0, f"{done.status}: {done.stdout[-2000:]}{done.stderr}"
@@ -103,7 +99,8 @@ COMPLAINTS = {"order": "possible circular locking dependency",
 @pytest.mark.slow
 @pytest.mark.parametrize(("complaints", "after"), [
     (COMPLAINTS, ""),
-    pytest.param({"leak": "new suspected memory leaks"}, LEAKS, marks=pytest.mark.long)],
+    pytest.param({"leak": "new suspected memory leaks"}, ownkernel.LOOK_FOR_LEAKS,
+                 marks=pytest.mark.long)],
     ids=["at once", "leak"])
 def test_the_debug_kernel_complains(vm: Vm, complaints: dict[str, str], after: str) -> None:
     """The control: each injected fault is reported. Lockdep's comes first, since KASAN's
