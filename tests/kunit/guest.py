@@ -58,20 +58,21 @@ def between_marks(console: str) -> tuple[list[str], int | None]:
 
 
 def boot(kernel: Kernel, work: Path, modules: list[Path], script: str, timeout_s: int,
-         smp: int) -> Boot:
-    """Run @script in virtual time on @kernel, with @modules beside it; `work` keeps the console.
+         how: list[str]) -> Boot:
+    """Run @script on @kernel, with @modules beside it; `work` keeps the console.
 
     @timeout_s: the bench's, of the host's time without waits for other processes.
+    @how: more words for `vm run`.
     Raises SetupError with the bench's reason if there is no guest to be had.
     """
     work.mkdir(parents=True, exist_ok=True)
     run, console = work / "run", work / "console.log"
     run.write_text(script)
     which = ["--kernel", kernel.name] if kernel.name in OWN else ["--kdir", str(kernel.tree)]
+    put = (word for path in (run, *modules) for word in ("--put", str(path)))
     done = subprocess.run(
-        [VM, "run", *which, "--icount", "--smp", str(smp), "--no-tree", "--timeout", str(timeout_s),
-         "--log", console, "--allow", LINUX_RACES,
-         *(word for path in (run, *modules) for word in ("--put", str(path))), "--", SHELL],
+        [VM, "run", *which, *how, "--no-tree", "--timeout", str(timeout_s), "--log", console,
+         "--allow", LINUX_RACES, *put, "--", SHELL],
         stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode == EXIT_SETUP:
         raise SetupError(done.stderr.strip())
