@@ -46,7 +46,7 @@ static void notrace entered(unsigned long ip, unsigned long parent_ip, struct ft
 	    cmpxchg(&called, 0, ip))
 		return;
 	caller = parent_ip;
-	curr = rt_cpu_here()->rq.curr;
+	curr = rt_cpu_task();
 	strscpy(who, pl_in_irq() || !curr ? "handler" : curr->name, sizeof(who));
 	rt_post(&report);
 }

@@ -17,7 +17,7 @@
 /* Where is the caller? Only a task's own code, not an interrupt on top of it, is the task. */
 static bool is_self(const RT_TASK *task)
 {
-	return pl_oob() && !pl_in_irq() && task && rt_cpu_here()->rq.curr == task;
+	return pl_oob() && !pl_in_irq() && task && rt_cpu_task() == task;
 }
 
 /*

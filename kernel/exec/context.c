@@ -10,7 +10,7 @@ rt_hot enum rt_context rt_context(void)
 {
 	if (!pl_oob())
 		return RT_CONTEXT_LINUX;
-	if (pl_in_irq() || !rt_cpu_here()->rq.curr)
+	if (pl_in_irq() || !rt_cpu_task())
 		return RT_CONTEXT_IRQ;
 	return RT_CONTEXT_TASK;
 }
@@ -18,6 +18,6 @@ EXPORT_SYMBOL_GPL(rt_context);
 
 RT_TASK *rt_task_self(void)
 {
-	return pl_oob() ? rt_cpu_here()->rq.curr : NULL;
+	return pl_oob() ? rt_cpu_task() : NULL;
 }
 EXPORT_SYMBOL_GPL(rt_task_self);

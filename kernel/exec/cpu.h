@@ -64,6 +64,15 @@ static __always_inline struct rt_cpu *rt_cpu_here(void)
 	return this_cpu_read(pl_cpu.client);
 }
 
+/*
+ * The task whose code calls, NULL: it is nobody's. Interrupts may be on: those of RT write rq.curr
+ * and have written the same again when the caller goes on.
+ */
+static __always_inline RT_TASK *rt_cpu_task(void)
+{
+	return READ_ONCE(rt_cpu_here()->rq.curr);
+}
+
 extern struct mutex rt_exec_mutex;
 
 static inline struct rt_cpu *rt_cpu_of(int cpu)

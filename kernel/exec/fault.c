@@ -124,7 +124,7 @@ static void record(const struct pl_fault *fault, const RT_TASK *task, void *time
 /* Where a task that caused a fault goes on, if one can say so. */
 static void __noreturn end_task(void)
 {
-	rt_task_end(rt_cpu_here()->rq.curr);
+	rt_task_end(rt_cpu_task());
 	for (;;)
 		cpu_relax();
 }

@@ -39,7 +39,7 @@ void core_requeue(struct rt_rq *rq, RT_TASK *task)
 		return;
 	rq_return(rq, task, rq_leave(rq, task));
 	/* Less urgent than before, it may have to make room for others. */
-	WRITE_ONCE(rq->need_resched, true);
+	rq_reschedule(rq);
 }
 
 /* Jobs. */
@@ -147,7 +147,7 @@ static __always_inline bool release_first(struct rt_rq *rq, RT_TASK *task)
 	task->key = key;
 	heap_insert_first(&rq->ready, &task->ready, key < inherited ? key : inherited);
 	/* Whoever runs is not ready, so it has the CPU no longer. */
-	WRITE_ONCE(rq->need_resched, true);
+	rq_reschedule(rq);
 	return true;
 }
 

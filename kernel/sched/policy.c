@@ -109,7 +109,7 @@ static void condemn(struct rt_rq *rq, const char *why)
 {
 	if (!rq->verdict)
 		rq->verdict = why;
-	WRITE_ONCE(rq->need_resched, true);
+	rq_reschedule(rq);
 }
 
 /* In a row: a single one may be the work of firmware, or of a hypervisor. */
@@ -316,7 +316,7 @@ static void hand_over_to(struct rt_rq *rq, const struct rt_sched_ops *ops, bool 
 		task->queued = CORE_QUEUED;
 		rq->ops->enqueue(rq, task);
 	}
-	WRITE_ONCE(rq->need_resched, true);
+	rq_reschedule(rq);
 }
 
 /*

@@ -11,6 +11,16 @@
 /* In policy.c: from now on, @ops is asked. The tasks are not touched. */
 void core_use(struct rt_rq *rq, const struct rt_sched_ops *ops);
 
+/* rq->curr may not be what the policy picks. */
+static inline void rq_reschedule(struct rt_rq *rq)
+{
+	/*
+	 * Its CPU looks at this without the lock, and is poked after a change from elsewhere, so it
+	 * misses none. A marked store would cost the wake-up's path instructions.
+	 */
+	data_race(rq->need_resched = true);
+}
+
 /* Somebody has to let it go on, whatever else it waits for. */
 static inline bool rq_held(const RT_TASK *task)
 {
@@ -100,7 +110,7 @@ static inline void rq_enqueue(struct rt_rq *rq, RT_TASK *task)
 	rq_tell_enqueue(rq, task);
 	if (!rq->curr || task == rq->curr || READ_ONCE(task->inherited) != CORE_NOTHING_INHERITED ||
 	    rq_ask_preempts(rq, task, rq->curr))
-		rq->need_resched = true;
+		rq_reschedule(rq);
 }
 
 static inline void rq_dequeue(struct rt_rq *rq, RT_TASK *task)
@@ -110,7 +120,7 @@ static inline void rq_dequeue(struct rt_rq *rq, RT_TASK *task)
 	task->queued = CORE_NOT_QUEUED;
 	rq_tell_dequeue(rq, task);
 	if (task == rq->curr)
-		rq->need_resched = true;
+		rq_reschedule(rq);
 }
 
 /* The same for a task that has waited: what it takes from now on is a stretch of its own. */

@@ -43,6 +43,7 @@ typedef int64_t s64;
 #define S64_MAX INT64_MAX
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+#define data_race(expr) (expr)	/* no sanitizer looks for races here */
 #define smp_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define likely(x) __builtin_expect(!!(x), 1)

@@ -56,8 +56,8 @@ def failures(result: Result) -> set[str]:
     pytest.param("kcsan", 2, "", marks=pytest.mark.long)],
     ids=["debug-1", "debug-2", "debug-2 with leaks", "kcsan-2"])
 def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int, leaks: str) -> None:
-    """Everything that can be loaded, used and unloaded. Two CPUs run in the host's time, so what
-    takes too long there is no failure here: it is one in the other tests."""
+    """Everything that can be loaded, used and unloaded. On two CPUs what takes too long is no
+    failure here: it is one in the other tests."""
     have(kernel)
     run = RUN.format(group="one-cpu" if smp == 1 else "two-cpus",
                      leaks=leaks and ownkernel.LOOK_FOR_LEAKS)
@@ -74,7 +74,7 @@ def test_the_log_stays_silent(vm: Vm, kernel: str, smp: int, leaks: str) -> None
         assert failures(done) <= TOO_SLOW, done.stdout
         assert int(latency["releases"]) > 500
     else:
-        # Fewer if the host was away for so long that the watchdog stopped the task.
+        # Fewer if the other CPU's turns took so long that the watchdog stopped the task.
         assert int(latency["releases"]) > 0
 
 
