@@ -59,7 +59,7 @@ def test_six_labs_ask_and_answer() -> None:
 
 
 @pytest.mark.parametrize("number", ["1", pytest.param("2", marks=pytest.mark.long), "5",
-                                    pytest.param("6", marks=pytest.mark.slow)])
+                                    pytest.param("6", marks=pytest.mark.long)])
 def test_a_lab(number: str, tmp_path: Path) -> None:
     last_lines(number, tmp_path)
     if number == "6":

@@ -94,14 +94,13 @@ def test_the_checks_see_a_mistake_in_the_real_play(played: playing.Played) -> No
     assert any("rest" in problem for problem in droning.problems())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("flavour", [
-    "cloud", pytest.param("generic", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("flavour", ["cloud", "generic"])
 def test_linux_au_whole_under_load(sound: Path, tmp_path: Path, flavour: str) -> None:
     assert playing.play(sound, "load", out=tmp_path, flavour=flavour).problems() == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_linux_reads_its_clock_meanwhile(vm: Vm, short: Path, probe: Path, tmp_path: Path) -> None:
     """Linux uses the CMOS chip as fast as it can; neither side splits the other's accesses."""
     # A seventh of a second: an access to the chip takes the emulator long.

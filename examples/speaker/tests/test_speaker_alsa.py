@@ -61,7 +61,7 @@ def test_the_card(vm: Any, tmp_path: Path) -> None:
         done = vm(script(STEPS), modules="snd_pcm tactus_core tactus rtfifo rt_speaker mode=pwm",
                   with_modules="rt_speaker_alsa", flavour="generic", icount=True,
                   put=[tmp_path / "tone", tmp_path / "tone.wav", programs.build("pcm_play")],
-                  qemu=shlex.join(capture.qemu_arguments))
+                  extra=["--product"], qemu=shlex.join(capture.qemu_arguments))
     said = parted(done, STEPS)
     assert "[RTSpeaker" in said["card"]
     alsa = dict(word.split("=") for word in said["alsa"].split())
@@ -168,7 +168,7 @@ APLAY_STEPS = {
 SOUNDING = ("cat", "hw", "plughw", "default", "long")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_aplay(vm: Any, tmp_path: Path) -> None:
     """By ALSA's own player, and through its conversions, a file comes out as without them."""
     for name, (seconds, rate, coding) in APLAY_FILES.items():
@@ -182,8 +182,8 @@ def test_aplay(vm: Any, tmp_path: Path) -> None:
     with porttrace.Capture(tmp_path / "ports") as capture:
         done = vm(script(APLAY_STEPS),
                   modules="snd_pcm tactus_core tactus rtfifo rt_speaker mode=pwm",
-                  with_modules="rt_speaker_alsa", flavour="generic", icount=True, put=put,
-                  qemu=shlex.join(capture.qemu_arguments))
+                  with_modules="rt_speaker_alsa", flavour="generic", icount=True,
+                  extra=["--product"], put=put, qemu=shlex.join(capture.qemu_arguments))
     said = parted(done, APLAY_STEPS)
     names = [name for name in APLAY_STEPS if name.startswith(SOUNDING)]
     found = plays(capture.writes())

@@ -27,10 +27,9 @@ def snr_db(reference: Sequence[float], stamps: Sequence[speaker.Stamp]) -> float
     return quality.coherence_snr_db(reference, speaker_quality.heard(stamps))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("series", "names"), [
-    ("6.1", ("pwm 8192", "pwm 16384", "sigma 2, 32000")),
-    pytest.param("6.12", ("pwm 16384",), marks=pytest.mark.long)],
+    ("6.1", ("pwm 8192", "pwm 16384", "sigma 2, 32000")), ("6.12", ("pwm 16384",))],
     ids=["6.1", "6.12"])
 def test_speech_is_heard_as_promised(series: str, names: Sequence[str], tmp_path: Path) -> None:
     modes = [mode for mode in speaker_quality.MODES if mode.name in names]
@@ -110,7 +109,7 @@ def test_the_judges_see_what_is_wrong() -> None:
         assert speaker_quality.judge_ticks([dataclasses.replace(ticks, **change)])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_tick_is_missed_while_interrupts_are_off() -> None:
     result = speaker_quality.ticks("task", "irqoff", 2.0)
     assert speaker_quality.judge_ticks([result]) == []
@@ -131,12 +130,14 @@ modprobe rt_speaker 2>&1; driver
 """
 
 
+@pytest.mark.long
 def test_a_beep_does_not_spoil_the_sound(vm: Vm, tmp_path: Path) -> None:
     """pcspkr has the speaker before and after, not meanwhile; a driver in use is not robbed."""
     sound = speaker_quality.make_tone(tmp_path / "tone.au", 0.5)
     with Capture(tmp_path / "ports") as capture:
         done = vm(BEEPS, modules="tactus_core tactus rtfifo",
                   with_modules="rt_speaker pcspkr snd_pcsp", flavour="generic", icount=True,
+                  extra=["--product"],
                   put={sound: "/root/sound", programs.build("fsynced"): "/root/fsynced"},
                   get=["/tmp/stamps"], qemu=shlex.join(capture.qemu_arguments))
     before, meanwhile, reloaded, after, other, refusal, kept = done.stdout.splitlines()

@@ -11,7 +11,7 @@ import playing
 import twins
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_load_is_heard_in_the_program_and_not_in_the_driver(tmp_path: Path) -> None:
     naive, loaded, driver = twins.play(tmp_path).values()
     half_ns = 5e8 / twins.TONE_HZ

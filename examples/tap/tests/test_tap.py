@@ -206,7 +206,7 @@ def test_a_sound_card_of_linux(vm: Vm) -> None:
         rmmod snd_virmidi; rmmod snd_seq_midi; rmmod rt_tap_alsa
         cat {STATS}/bridge_max_ns; rmmod rt_tap && echo unloaded
         """, modules=RT, with_modules="rt_tap rt_tap_alsa snd_virmidi snd_seq_midi",
-        flavour="generic", icount=True, busy=True, get=["/tmp/records"],
+        flavour="generic", icount=True, busy=True, extra=["--product"], get=["/tmp/records"],
         put=[programs.build("tap_say"), programs.build("tap_midi")])
     refused, raw, sequencer, waited, unloaded = done.stdout.splitlines()
     assert "No such device" in refused and unloaded == "unloaded"

@@ -43,8 +43,8 @@ TAPPED = {
     "sync_continuation": (1, "s/M 221/M 121/"), "perturbation": (3, "s/ 550/ 275/; s/M 90/M 70/"),
     "delayed_feedback": (2, "s/K 10/K 5/; s/K 50/K 20/; s/K 90/K 35/; s/K 131/K 51/"),
     "pitch_map": (4, ""), "polyrhythm": (5, "s/M 60/M 22/")}
-LOOPED = {"loop_4s": "s/T 4000/T 2000/", "loop_60s": "s/T 60000/T 500/",
-          "loop_10000": "s/K 5001/K 1001/"}
+LOOPED = {"loop_4s": "s/T 4000/T 1000/", "loop_60s": "s/T 60000/T 500/",
+          "loop_10000": "s/K 5001/K 401/"}
 
 SCRIPT = f"""
 cd /root
@@ -133,7 +133,7 @@ def check_loop(trial: Trial, least: int) -> dict[str, float]:
 
 
 def test_loops(run: Run) -> None:
-    for task, least in (("loop4s", 2000), ("loop60s", 500), ("loop10000", 2000)):
+    for task, least in (("loop4s", 1000), ("loop60s", 500), ("loop10000", 800)):
         check_loop(run.trial(task), least)
 
 

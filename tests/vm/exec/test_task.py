@@ -88,7 +88,7 @@ def test_the_report_can_fail(vm: Vm) -> None:
     assert result.stdout == "FAIL no_such\n  no such test here\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_generic_kernel(vm: Vm) -> None:
     result = vm(COMMAND.format(group="one-cpu"), modules=MODULES, icount=True, flavour="generic")
     assert "FAIL" not in result.stdout, result.stdout

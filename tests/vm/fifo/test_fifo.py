@@ -21,8 +21,8 @@ CASES = [f"{path.stem}-{case}" for path in sorted(programs.source("fifo_check").
 
 @pytest.fixture(scope="module", params=[
     pytest.param(("cloud", 2), id="cloud-2cpu"),
-    pytest.param(("cloud", 1), id="cloud-1cpu", marks=pytest.mark.long),
-    pytest.param(("generic", 1), id="generic-1cpu", marks=pytest.mark.slow),
+    pytest.param(("cloud", 1), id="cloud-1cpu"),
+    pytest.param(("generic", 1), id="generic-1cpu", marks=pytest.mark.long),
 ])
 def verdicts(request, vm_module) -> dict[str, str]:
     """Test name -> its line, of one run of fifo_check. In virtual time: a stream of 50 us is too

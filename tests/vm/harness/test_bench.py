@@ -61,7 +61,7 @@ def test_output_and_status_are_the_commands(vm):
 
 @pytest.mark.slow
 def test_every_stock_kernel_boots_clean(vm, kernel):
-    done = vm("uname -r", kernel=kernel, state="")
+    done = vm("uname -r", kernel=kernel, state="", extra=["--no-tree"])
     assert re.match(r"6\.1\.0-\d+-(cloud-)?amd64\n$", done.stdout) and done.status == 0
     assert ("cloud" in done.stdout) == (kernel[1] == "cloud")
 

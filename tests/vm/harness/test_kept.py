@@ -41,7 +41,7 @@ def test_a_run_from_a_state_and_from_a_boot_agree_in_every_counter(vm):
     assert state.console == boot.console
 
 
-@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("cpus", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_two_states_agree_in_every_counter(vm, tmp_path: Path, monkeypatch, cpus):
     """Each boot stops at the same instruction, whatever else the host does. With several CPUs a run
     from a boot is another than one from a state, which begins with the first CPU's turn."""

@@ -29,7 +29,7 @@ def test_they_lose_nothing(measured: list[Neighbour]) -> None:
     assert judge(measured) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_dearer_switch_is_seen(measured: list[Neighbour], tmp_path: Path) -> None:
     """The control: each switch changes page tables, top of the stack and the rest."""
     dear = measure("loaded", SECONDS, core=mutant.build(tmp_path, "ring3_always"))

@@ -38,7 +38,7 @@ def test_a_file_that_is_not_whole_is_an_error(trace: bytes) -> None:
         late.analyze(trace, KALLSYMS, 5)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_plug_in_sees_what_held_a_tick() -> None:
     """Ticks that come 100 ns later than the one before are common; all end at their handler."""
     ticks, greatest = late.measure(Case("tick", "load", 0.2, 97), 100, "6.1", "cloud")

@@ -49,8 +49,8 @@ def check_rt(kind: Kind, results: dict[str, Lateness], seconds: float) -> None:
     assert load["section_ms"] >= 20
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [pytest.param("tick", marks=pytest.mark.long), "task"])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["tick", "task"])
 def test_rt_releases_on_time(kind: Kind) -> None:
     """3 virtual seconds in each condition; docs/measuring.md says the same."""
     results = run(kind, SECONDS)
@@ -71,7 +71,7 @@ def test_rt_releases_on_time_briefly(kind: Kind) -> None:
         assert second[condition].mean_ns == pytest.approx(first[condition].mean_ns, rel=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rt_tick_beside_sections_of_each_kind() -> None:
     """Interrupts off in a process, softirqs, a timer's callback, under a spinlock: the driver
     that makes the sections checks the context of each."""

@@ -13,7 +13,7 @@ from measure.figures import MeasureError
 from measure.overhead import complaints, measure, parse, table
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_jobs_cost_linux_little() -> None:
     """200 shells, a pipe, gzip: with the pipeline on and no tasks."""
     costs = measure(rounds=2, gzip_mb=1)
@@ -21,7 +21,7 @@ def test_jobs_cost_linux_little() -> None:
     assert complaints(costs) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_costs_too_much_is_seen() -> None:
     """The negative control: 20,000 RT ticks a second beside the jobs."""
     costs = measure(rounds=1, gzip_mb=1, beside="modprobe rt_latency mode=tick period_us=50")

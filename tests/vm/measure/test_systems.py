@@ -160,7 +160,7 @@ def test_a_mark_without_an_end_is_an_error() -> None:
         report.fill("<!-- figures: gaps -->", lambda name: name)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_tactus_in_the_bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A short thesis table on stock and with Tactus: 20 ms late the one, below 2 us the other."""
     monkeypatch.setattr(runner, "TOP", tmp_path)

@@ -69,9 +69,8 @@ def image() -> str:
     return str(json.loads(out)["image"])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("crash", [
-    pytest.param(False, id="kexec", marks=pytest.mark.long), pytest.param(True, id="crash")])
+@pytest.mark.long
+@pytest.mark.parametrize("crash", [False, True], ids=["kexec", "crash"])
 def test_another_kernel(vm: Vm, crash: bool) -> None:
     """Another kernel started from this one has its interrupts, whether this one left in order or by
     a panic, RT code running."""

@@ -57,7 +57,7 @@ def test_a_line_stays_on_its_cpu(vm) -> None:
 
 
 @pytest.mark.parametrize(("machine", "kernel"), [
-    ("pc", "6.1"), ("intel", "6.1"), pytest.param("amd", "6.1", marks=pytest.mark.slow),
+    ("pc", "6.1"), ("intel", "6.1"), pytest.param("amd", "6.1", marks=pytest.mark.long),
     pytest.param("intel", "6.12", marks=pytest.mark.long),
 ])
 def test_a_level_triggered_line(vm, machine: str, kernel: str) -> None:

@@ -54,7 +54,7 @@ def test_a_signal_gets_the_inner_machine_out(vm: Vm) -> None:
         assert stage["max_late_ms"] < 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_logged_interrupt_would_not(vm: Vm, tmp_path: Path) -> None:
     """The control: with a soft cli in KVM's modules the inner machine runs on till something else
     interrupts it."""

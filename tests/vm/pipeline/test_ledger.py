@@ -92,7 +92,8 @@ def test_nothing_is_lost(vm: Vm) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel, smp, append, cycles", [
     pytest.param(("6.1", "cloud"), 1, "", 50, marks=pytest.mark.long),
-    (("6.1", "cloud"), 1, "", 15), (("6.1", "cloud"), 2, "", 12),
+    pytest.param(("6.1", "cloud"), 1, "", 15, marks=pytest.mark.long),
+    (("6.1", "cloud"), 2, "", 6),
     pytest.param(("6.12", "cloud"), 2, "preempt=full", 20, marks=pytest.mark.long),
 ], ids=["6.1-one-cpu-long", "6.1-one-cpu", "6.1-two-cpus", "6.12-preempt-two-cpus"])
 def test_nothing_is_lost_in_many_switches(vm: Vm, kernel: tuple[str, str], smp: int, append: str,
@@ -119,7 +120,8 @@ def test_nothing_is_lost_at_the_devices_own_moments(vm: Vm) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["no_replay", "no_hand_over"])
+@pytest.mark.parametrize("name", [
+    pytest.param("no_replay", marks=pytest.mark.long), "no_hand_over"])
 def test_a_loss_shows(vm: Vm, tmp_path: Path, name: str) -> None:
     """The controls: devices' interrupts that found Linux stalled are not replayed, or what waits at
     the switch-off is not handed over. The ledger must see it."""
@@ -155,7 +157,7 @@ def test_linux_finds_what_waits(vm: Vm, kernel: tuple[str, str]) -> None:
     assert balanced(books(done.stdout))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_log_alone_is_not_found(vm: Vm, tmp_path: Path) -> None:
     """The control: without the hook."""
     modules = mutant.build(tmp_path / "mutant", "log_hidden")

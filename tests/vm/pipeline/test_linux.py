@@ -151,8 +151,8 @@ def test_text_is_the_same_after_unload(vm: Vm, kernel: tuple[str, str]) -> None:
     assert line_of(done.stdout, "load:")["forks"] > 20
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("smp", [pytest.param(1, marks=pytest.mark.long), 2])
+@pytest.mark.long
+@pytest.mark.parametrize("smp", [1, 2])
 def test_load_and_unload_many_times(vm: Vm, smp: int) -> None:
     """Cycles under load, with an RT task in each; nothing is left and nothing breaks."""
     cycles = 12 if smp == 1 else 6

@@ -73,7 +73,7 @@ def test_a_faked_machine_of_today(vm: Vm, kernel: str, fake: str) -> None:
     pytest.param({"kernel": "7", "icount": True, "qemu": "-cpu Skylake-Server-v1",
                   "append": "retbleed=stuff spectre_v2=retpoline"},
                  "Linux counts the depth of calls, so that its entry code calls no function itself "
-                 "(boot without retbleed=stuff)", marks=pytest.mark.slow),
+                 "(boot without retbleed=stuff)", marks=pytest.mark.long),
 ], ids=["noapic", "tsc_unstable", "unknown_hypervisor", "bare_tsc", "tsc_early", "call_depth"])
 def test_a_real_one(vm: Vm, options: dict[str, str], sentence: str) -> None:
     # Linux rewrites text when it has found its clock, and with call_depth, the space

@@ -146,9 +146,8 @@ cat /sys/kernel/ledger/ledger
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", [
-    ("6.1", "cloud"), pytest.param(("6.12", "cloud"), marks=pytest.mark.long)], ids="-".join)
+@pytest.mark.long
+@pytest.mark.parametrize("kernel", [("6.1", "cloud"), ("6.12", "cloud")], ids="-".join)
 def test_crowd(vm: Vm, kernel: tuple[str, str]) -> None:
     """All at once, two CPUs, tactus switched on and off four times; no interrupt is lost."""
     rounds = 2

@@ -43,7 +43,7 @@ def test_stalled_level_line(vm, rt: bool) -> None:
         assert cpu["eoi_held"] == rounds
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_vector_in_one_class_with_devices(vm, tmp_path) -> None:
     """Then the EOI of a level-triggered line that waits is never held: RT's timer would wait,
     too."""
@@ -71,7 +71,7 @@ def test_load_and_unload_on_two_cpus(vm, kernel: tuple[str, str], append: str) -
     """Switching on and off under load, all modules, two CPUs; the bench fails on any warning.
     Kernels that pre-empt themselves switch tasks inside our slots, too: more cycles there."""
     skip_without_chroot(kernel)
-    cycles = 3 if kernel[0] == "6.1" else 6
+    cycles = 2 if kernel[0] == "6.1" else 6
     done = vm(
         "(while true; do ls / | cat > /dev/null; done) & load=$!\n"
         f"n=0; while [ $n -lt {cycles} ]; do\n"
@@ -89,7 +89,7 @@ def test_preemptible_kernel(vm) -> None:
     """The same on a kernel that pre-empts itself: the stacks are searched for slots in use."""
     done = vm(
         "(while true; do ls / | cat > /dev/null; done) & load=$!\n"
-        "n=0; while [ $n -lt 3 ]; do modprobe rtfifo && rmmod rtfifo tactus || exit 1\n"
+        "n=0; while [ $n -lt 2 ]; do modprobe rtfifo && rmmod rtfifo tactus || exit 1\n"
         "n=$((n+1)); done; kill $load; echo done",
         with_modules="tactus rtfifo", append="preempt=full", icount=True)
     assert done.stdout == "done\n", done.stderr

@@ -120,7 +120,7 @@ def test_32_bit_programs_with_a_c_library(vm: Vm, qemu: str) -> None:
                     "rt", "bad 0, promotions 1", *(f"after: {right}" for _ in range(2))]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_careless(vm: Vm, tmp_path: Path) -> None:
     """The control. In RT mode the registers are as the CPU leaves them; Linux's sysenter goes
     astray; a 32-bit process has the selectors of RT code."""

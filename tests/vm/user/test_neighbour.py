@@ -67,7 +67,7 @@ def test_on_a_checking_kernel(vm: Vm) -> None:
     judge(run(vm, kernel="debug", timeout=1800, extra=["--memory=1G"]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_careless(vm: Vm, tmp_path: Path) -> None:
     """The control: with the neighbour's rights each goes wrong in its way."""
     said = run(vm, core=mutant.build(tmp_path, "careless"))

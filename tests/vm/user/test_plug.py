@@ -9,6 +9,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from harness import programs
 
 # With page tables of four levels the kernel's direct map takes another entry of the top ones here.
@@ -33,6 +35,7 @@ def plug(path: Path, console: Path) -> None:
         time.sleep(1)   # until it has read them
 
 
+@pytest.mark.long
 def test_memory_that_is_added(vm, tmp_path: Path) -> None:
     """Another process's tasks, in the new memory, preempt the first in ring 3."""
     path, console = tmp_path / "plug", tmp_path / "run0.console"

@@ -83,6 +83,7 @@ def test_on_other_kernels(vm, put: dict[Path, str], series: str) -> None:
     run_all(vm, put, kernel=series)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("cyclictest"), reason="no cyclictest, which is an extra")
 def test_cyclictest() -> None:
     """Debian's, in RT mode and, as the control, as Linux runs it."""

@@ -71,8 +71,8 @@ def test_on_each_kernel(vm, kernel: tuple[str, str], smp: int, append: str) -> N
     run_all(vm, icount=True, kernel=kernel, smp=smp, append=append, timeout=900)
 
 
-@pytest.mark.parametrize("policy", [
-    pytest.param("tactus_rm", marks=pytest.mark.long), "tactus_edf"])
+@pytest.mark.long
+@pytest.mark.parametrize("policy", ["tactus_rm", "tactus_edf"])
 def test_under_each_policy(vm, policy: str) -> None:
     """All cases but those about the order that priorities make; the policy is not ejected."""
     cases = [case for case in CASES if "inheritance" not in case]
@@ -241,7 +241,8 @@ def test_lateness(condition: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ring3_is_kernel", "linux_stack_in_ring3"])
+@pytest.mark.parametrize("name", [
+    pytest.param("ring3_is_kernel", marks=pytest.mark.long), "linux_stack_in_ring3"])
 def test_a_mutant_is_seen(vm, tmp_path: Path, name: str) -> None:
     """The dispatcher's row, and the stack's top: without either the guest does not survive."""
     def run(core: str | Path, **options) -> int:
@@ -255,8 +256,8 @@ def test_a_mutant_is_seen(vm, tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(("name", "seen"), [
     ("direct_tables", ["vdso"]), ("shadow_stays", ["dontneed", "mapped_over"]),
-    ("view_written", ["fifo_pages"]), ("huge_offset", ["huge_pages"]),
     *(pytest.param(*words, marks=pytest.mark.long) for words in [
+        ("view_written", ["fifo_pages"]), ("huge_offset", ["huge_pages"]),
         ("kernel_in_ring3", ["kernel_memory"]), ("calls_reach_kernel", ["fifo"]),
         ("pins_not_awaited", ["pinned_twice"]), ("late_recall", ["thrown_away"]),
         ("a_page_more", ["service_limits"]), ("view_stays", ["fifo_pages"]),

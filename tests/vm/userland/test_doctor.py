@@ -44,7 +44,9 @@ def test_a_well_machine_loads(vm: Vm) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DEFECTS)
+@pytest.mark.parametrize("name", [
+    "unstable TSC", "no I/O APIC",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("no APIC timer", "signatures"))])
 def test_a_defect_is_seen_and_refused(vm: Vm, name: str) -> None:
     append, (subject, level), words = DEFECTS[name]
     status, worst, loaded, loading = look(vm, append)

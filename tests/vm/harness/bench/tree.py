@@ -138,9 +138,9 @@ def _lock(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def unchanging(kernel: Kernel) -> Iterator[None]:
+def unchanging(kernel: Kernel, product: bool = False) -> Iterator[None]:
     """Keeps others from building the checkout's modules for the kernel while they are read."""
-    with locked(_lock(tree_folder(kernel)), shared=True):
+    with locked(_lock(tree_folder(kernel, product)), shared=True):
         yield
 
 
