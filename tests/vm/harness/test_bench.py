@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from harness import VM
-from harness.bench import apt, chroot, common, console, initrd, kernels, modules, tree
+from harness.bench import apt, chroot, common, console, guest, initrd, kernels, modules, tree
+from harness.bench.monitor import Monitor
 from harness.vmrun import skip_without_chroot
 
 MODULES = Path(__file__).with_name("modules")
@@ -162,6 +165,33 @@ def test_an_expected_warning_can_be_allowed(vm, trouble):
 
 
 @pytest.mark.slow
+def test_what_a_process_waited_for_the_host_outlasts_its_threads():
+    """Two that share a CPU wait for half of the time each. When one has ended, that is still known;
+    else a guest on a busy host would be said to hang, while it ends."""
+    cpu = min(os.sched_getaffinity(0))
+    busy = ["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]
+    with subprocess.Popen(busy) as one, subprocess.Popen(busy) as other:
+        waited = guest.Waited(one.pid)
+        try:
+            until = time.monotonic() + 60
+            while (before_s := waited.seconds()) < 0.2 and time.monotonic() < until:
+                time.sleep(0.05)
+        finally:
+            one.kill()
+            other.kill()
+        one.wait()
+        assert 0.2 <= before_s <= waited.seconds()
+
+
+def test_a_monitor_whose_machine_is_gone_says_nothing():
+    """It ends while it is asked, the question unread."""
+    line = Monitor()
+    theirs = socket.socket(fileno=os.dup(line.handle))
+    line.started()
+    threading.Timer(0.2, theirs.close).start()
+    assert line.where() == ""
+
+
 def test_a_hang_is_124(vm, trouble):
     done = vm("echo before; insmod /modules/trouble.ko what=hang", with_modules=str(trouble),
               timeout=15, check=False)

@@ -226,13 +226,21 @@ class _Silence:
         return now - self._since > PANIC_GRACE_S or cpu - self._cpu_since > PANIC_GRACE_CPU_S
 
 
-def _kept_waiting_s(pid: int) -> float:
-    """Seconds that a process was ready to run and others had the CPUs: no fault of its guest's."""
-    waited = [0.0]
-    with contextlib.suppress(OSError):      # a thread may end meanwhile
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            waited.append(int((task / "schedstat").read_text().split()[1]) / 1e9)
-    return max(waited)
+class Waited:
+    """How long a process was ready to run and others had the CPUs: no fault of its guest's."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._most_s = 0.0
+
+    def seconds(self) -> float:
+        """Of the thread that waited longest. Nobody can ask one that has ended, as all but one have
+        while their process ends: so ask often, this remembers."""
+        with contextlib.suppress(OSError, IndexError):
+            for task in Path(f"/proc/{self._pid}/task").iterdir():
+                waited_s = int((task / "schedstat").read_text().split()[1]) / 1e9
+                self._most_s = max(self._most_s, waited_s)
+        return self._most_s
 
 
 def _last(text: str) -> str:
@@ -286,6 +294,7 @@ class _Run:
         start = time.monotonic()
         silence: _Silence | None = None
         looked = time.monotonic()
+        waited = Waited(qemu.pid)
         threads = parallel.Threads(qemu.pid, self.job.smp) if self.job.undisturbed else None
         while qemu.poll() is None:
             self.take(channel)
@@ -293,13 +302,14 @@ class _Run:
                 threads.settle()
             now = time.monotonic()
             if (now - start > self.job.timeout_s
-                    and now - start - _kept_waiting_s(qemu.pid) > self.job.timeout_s):
+                    and now - start - waited.seconds() > self.job.timeout_s):
                 self.timed_out = True
                 return
             if self.job.model and self.status is not None:
                 return                  # the host's programs end Bochs, not the guest's
             if now - looked > 1.0:
                 looked = now
+                waited.seconds()
                 if self.job.model and bochs.was_reset(said.read_bytes()):
                     return
                 if silence is None and _last_panic(self.job, log):

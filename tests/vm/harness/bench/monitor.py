@@ -79,8 +79,12 @@ class Monitor:
         if not self._tell("human-monitor-command", **{"command-line": line, "cpu-index": cpu}):
             return ""
         while time.monotonic() < until:
-            with contextlib.suppress(BlockingIOError):
+            try:
                 answer += self._ours.recv(1 << 20)
+            except BlockingIOError:
+                pass
+            except OSError:         # it has ended
+                return ""
             for reply in answer.split(b"\n")[:-1]:
                 with contextlib.suppress(ValueError):   # half of one: nmis() had the other half
                     text = json.loads(reply).get("return")
@@ -95,7 +99,10 @@ class Monitor:
         while b"\n" not in self._heard:
             if not select.select([self._ours], [], [], max(0.0, until - time.monotonic()))[0]:
                 return None
-            more = self._ours.recv(65536)
+            try:
+                more = self._ours.recv(65536)
+            except ConnectionResetError:
+                return None
             if not more:
                 return None
             self._heard += more
