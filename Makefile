@@ -107,13 +107,13 @@ demo-cnc: setup-demo
 
 # All of it runs even when a part fails, so that one run shows everything; pytest comes last, and
 # runs the KUnit suites too where the debug kernel is there (tests/kunit/test_kunit.py). The budget is in seconds of CPU time: what
-# a fresh clone took with nothing cached, 5,100 without what is made for good, and half as much
+# a fresh clone took with nothing cached, 3,600 without what is made for good, and half as much
 # again where others share the host's cores. Whoever adds a test that breaks it makes another
 # shorter.
-CPU_BUDGET ?= 8000
+CPU_BUDGET ?= 5500
 # Runs of the same guest share one boot; `make test TACTUS_STATE=` boots each, as `make test-long` does.
 test test-quick: export TACTUS_STATE ?= keep
-# Those of our own kernels that are there are tested; to build one takes a sixth of what all tests take.
+# Those of our own kernels that are there are tested; to build one takes a fifth of what all tests take.
 test test-quick: export TACTUS_NO_KERNEL_BUILDS ?= 1
 test: setup-test
 	@failed=0; \
