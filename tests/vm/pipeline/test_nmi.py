@@ -100,7 +100,7 @@ def test_storm_with_others_from_outside(vm: Vm) -> None:
 def test_long_storm(vm: Vm, switch: dict[str, str], kernel: tuple[str, str], append: str) -> None:
     """25 switches on and off in 10,000 NMIs and more, and beside it Linux alone."""
     cycles = 25
-    done = storm(vm, cycles, switch, kernel=kernel, append=append)
+    done = storm(vm, cycles, switch, kernel=kernel, append=append, timeout=900)
     check(done, cycles)
 
 
