@@ -106,10 +106,10 @@ demo-cnc: setup-demo
 	@tests/vm/python examples/linuxcnc/demo || [ $$? = 77 ]
 
 # All of it runs even when a part fails, so that one run shows everything; pytest comes last, and
-# runs the KUnit suites too where the debug kernel is there (tests/kunit/test_kunit.py). The budget is in seconds of CPU time: what
-# a fresh clone took with nothing cached, 3,600 without what is made for good, and half as much
-# again where others share the host's cores. Whoever adds a test that breaks it makes another
-# shorter.
+# runs the KUnit suites too where the debug kernel is there (tests/kunit/test_kunit.py). The budget
+# is in seconds of CPU time: what a fresh clone took with nothing cached, 3,600 without what is made
+# for good, and half as much again where others share the host's cores. Whoever adds a test that
+# breaks it makes another shorter.
 CPU_BUDGET ?= 5500
 # Runs of the same guest share one boot; `make test TACTUS_STATE=` boots each, as `make test-long` does.
 test test-quick: export TACTUS_STATE ?= keep

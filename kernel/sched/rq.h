@@ -16,7 +16,7 @@ static inline void rq_reschedule(struct rt_rq *rq)
 {
 	/*
 	 * Its CPU looks at this without the lock, and is poked after a change from elsewhere, so it
-	 * misses none. A marked store would cost the wake-up's path instructions.
+	 * misses none. A marked store has the compiler lay out the wake-up's path in another way.
 	 */
 	data_race(rq->need_resched = true);
 }

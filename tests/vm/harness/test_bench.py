@@ -164,7 +164,6 @@ def test_an_expected_warning_can_be_allowed(vm, trouble):
     assert done.status == 4 and "trouble: as asked for" in done.console
 
 
-@pytest.mark.slow
 def test_what_a_process_waited_for_the_host_outlasts_its_threads():
     """Two that share a CPU wait for half of the time each. When one has ended, that is still known;
     else a guest on a busy host would be said to hang, while it ends."""
@@ -192,6 +191,7 @@ def test_a_monitor_whose_machine_is_gone_says_nothing():
     assert line.where() == ""
 
 
+@pytest.mark.slow
 def test_a_hang_is_124(vm, trouble):
     done = vm("echo before; insmod /modules/trouble.ko what=hang", with_modules=str(trouble),
               timeout=15, check=False)

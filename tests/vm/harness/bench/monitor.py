@@ -70,8 +70,15 @@ class Monitor:
             self._due += 1 / per_second
         self._due = max(self._due, now - 1)
 
+    def _recv(self) -> bytes:
+        """What has come; empty: QEMU is gone. Raises BlockingIOError if nothing has come yet."""
+        try:
+            return self._ours.recv(1 << 20)
+        except ConnectionResetError:    # it had not read all of ours
+            return b""
+
     def _ask(self, line: str, cpu: int = 0) -> str:
-        """What QEMU's monitor for people answers; nothing if it does not in time."""
+        """What QEMU's monitor for people answers; nothing if it does not in time, or is gone."""
         answer = b""
         until = time.monotonic() + ANSWER_S
         if not self._greeted:
@@ -79,12 +86,11 @@ class Monitor:
         if not self._tell("human-monitor-command", **{"command-line": line, "cpu-index": cpu}):
             return ""
         while time.monotonic() < until:
-            try:
-                answer += self._ours.recv(1 << 20)
-            except BlockingIOError:
-                pass
-            except OSError:         # it has ended
-                return ""
+            with contextlib.suppress(BlockingIOError):
+                more = self._recv()
+                if not more:
+                    return ""
+                answer += more
             for reply in answer.split(b"\n")[:-1]:
                 with contextlib.suppress(ValueError):   # half of one: nmis() had the other half
                     text = json.loads(reply).get("return")
@@ -99,10 +105,7 @@ class Monitor:
         while b"\n" not in self._heard:
             if not select.select([self._ours], [], [], max(0.0, until - time.monotonic()))[0]:
                 return None
-            try:
-                more = self._ours.recv(65536)
-            except ConnectionResetError:
-                return None
+            more = self._recv()
             if not more:
                 return None
             self._heard += more
